@@ -1,6 +1,5 @@
 """Tell whoever watches the collector whether it can take reports now."""
 
-import shutil
 import sqlite3
 
 from flask import Blueprint, Response, jsonify
@@ -24,7 +23,8 @@ def healthz() -> Response:
     store, writer, status = the_store(), the_writer(), "ok"
     try:
         store.surveys.ids()
-        if shutil.disk_usage(store.file.path.parent).free < ROOM:
+        free = store.database.free()
+        if free is not None and free < ROOM:
             status = "the disk is nearly full"
         elif writer.is_stuck():
             status = "reports wait for the disk, or for another writer"
@@ -32,7 +32,7 @@ def healthz() -> Response:
             status = "reports cannot be stored"
         elif store.upkeep.is_overdue(day_before(LATE)):
             status = "reports that were to be deleted are still there"
-        elif store.file.is_served() and store.file.silence() > LATE:
+        elif store.database.is_served() and store.database.silence() > LATE:
             status = "the thread that deletes reports and their order has not succeeded lately"
         elif writer.is_untidy():
             status = "the order of arrival cannot be removed from the file"

@@ -64,13 +64,13 @@ class Keeper:
                 forget_due(store)
                 self._day = day
             if self._due:
-                store.file.rewrite()
+                store.database.rewrite()
                 self._due = False
-            if store.file.wal_size():
-                store.file.settle()  # somebody may have read it when the file was written anew
-            store.file.beat()
+            if not store.database.is_settled():
+                store.database.settle()  # somebody may have read it when the file was written anew
+            store.database.beat()
         finally:
-            store.file.leave()
+            store.database.leave()
 
     def keep(self) -> None:
         """Look forever; what fails is logged, and tried again at the next look."""

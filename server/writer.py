@@ -168,12 +168,12 @@ class Writer:
         """
         due = paused or time.monotonic() > self._rewritten + REWRITE
         try:
-            if self._unordered and due and self._store.file.is_small():
+            if self._unordered and due and self._store.database.is_small():
                 self._unordered = False  # once is enough, even if somebody reads meanwhile
-                settled = self._store.file.rewrite()
+                settled = self._store.database.rewrite()
                 self._rewritten = time.monotonic()
             else:
-                settled = self._store.file.settle()
+                settled = self._store.database.settle()
             self._untidy = False
             return settled
         except (StoreError, sqlite3.Error, OSError) as error:

@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
 from server.store import Store
-from server.store.ledger import ACCOUNTS
+from server.store.file import ACCOUNTS
 
 RESPONDENTS = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
 WAVES = 12

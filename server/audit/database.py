@@ -3,7 +3,6 @@
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -56,37 +55,28 @@ class Finding:
 
 def audit_database(store: Store, today: date, part: str = "database") -> Iterator[Finding]:
     """Yield what a database keeps, and whether it is intact."""
-    # Imported here: it imports pandas where that is installed, which takes half a second.
-    from server.store import inspection
-
-    connection = store.file.connection
-    with closing(inspection.empty_database()) as empty:
-        expected = {name: sql for name, (sql, _) in inspection.tables(empty).items()}
-        expected_others = inspection.other_objects(empty)
-    tables = inspection.tables(connection)
+    expected, expected_others = store.database.expected()
+    tables = store.database.tables()
     for name in sorted(tables.keys() | expected.keys()):
         sql, rows = tables.get(name, ("", 0))
         meaning = _MEANING.get(name, "not of this program")
         # Equal to the statement of this release: the same columns, and no row numbers.
-        ok = sql == expected.get(name) and sql.endswith("WITHOUT ROWID")
+        ok = sql == expected.get(name)
         yield Finding(part, f"table {name}", f"{rows} rows: {meaning}", ok)
-    others = inspection.other_objects(connection)
+    others = store.database.other_objects()
     odd = sorted({name for name, _ in expected_others.items() ^ others.items()})
     finding = f"other than this release's: {', '.join(odd)}" if odd else "those of this release"
     yield Finding(part, "triggers, views and indexes", finding, not odd)
-    integrity = inspection.integrity(connection)
+    integrity = store.database.integrity()
     yield Finding(part, "file", integrity, integrity == "ok")
     wrong = list(store.upkeep.discrepancies(today))
     finding = "; ".join(wrong) or "tallies are a recount of the reports, charges are their cost"
     yield Finding(part, "counts", finding, not wrong)
     few = "; ".join(small_groups(store)) or f"none of fewer than {FEWEST}"
     yield Finding(part, "small groups, in which reports or pseudonyms stand out", few, True)
-    yield Finding(
-        part,
-        "write-ahead log",
-        f"{store.file.wal_size()} bytes, the order of the latest writes; empty a second after them",
-        True,
-    )
+    yield Finding(part, *store.database.trace(), True)
+    for setting in store.database.settings():
+        yield Finding(part, setting.name, setting.found, setting.ok)
     whole = store.log.is_whole()
     *_, last = ["", *(entry.hash for entry in store.log.entries())]
     finding = f"whole, last hash {last or 'none'}" if whole else "was changed"

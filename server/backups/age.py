@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from server.store import StoreError
-from server.store.file import flush_to_disk
+from server.store.disk import flush_to_disk
 
 _HEADER = b"age-encryption.org/"
 _PRIVATE = re.compile(r"^AGE-(SECRET-KEY|PLUGIN)-|PRIVATE KEY-----", re.M)

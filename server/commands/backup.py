@@ -113,7 +113,7 @@ def _add_to_series(
     store: Store, folder: Path, recipients: Path, overdue: int | None, counts: dict[str, int]
 ) -> Path | None:
     """Make a backup, unless it has to wait, and delete old ones; return its path."""
-    stem = store.file.path.stem
+    stem = store.database.stem
     _make(folder)
     forget_due(store)
     _delete(dict.fromkeys(abandoned(folder, stem, now()), "a command was killed that wrote it"))

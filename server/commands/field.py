@@ -117,7 +117,7 @@ def close(survey_id: str, wave: int | None, db: Path, form: str) -> None:
     closed = store.surveys.close_waves(survey_id, wave)
     try:
         forget_due(store)
-        settled = store.file.rewrite()
+        settled = store.database.rewrite()
     except StoreBusy as error:
         raise StoreBusy(
             f"{survey_id}: is closed, but the file still shows the order of arrival: {error}; "

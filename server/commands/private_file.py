@@ -12,7 +12,7 @@ import click
 
 from analysis.core.csv_json import to_text
 from server.commands import print_message, print_table
-from server.store.file import flush_to_disk
+from server.store.disk import flush_to_disk
 
 output_file = click.option(
     "--output",

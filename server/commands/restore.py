@@ -10,7 +10,7 @@ from server.backups import age
 from server.clock import today
 from server.commands import database, forget_due, print_message, record
 from server.store import StoreError
-from server.store.file import beside
+from server.store.disk import beside
 
 
 @click.command()

@@ -105,7 +105,7 @@ def serve(
         research = None
         if research_port is not None:
             research = stack.enter_context(held(Address(research_host, research_port)))
-        stack.enter_context(store.file.served())
+        stack.enter_context(store.database.served())
         stack.callback(store.close)
         stack.callback(_put_in_order, store)
         store.access.end_all()  # of servers that were killed: no other one runs
@@ -120,8 +120,8 @@ def serve(
 def _put_in_order(store: Store) -> None:
     """Remove the order of arrival from a small file that nobody serves any more."""
     try:
-        if store.file.is_small():
-            store.file.rewrite()
+        if store.database.is_small():
+            store.database.rewrite()
     except (StoreError, sqlite3.Error, OSError) as error:
         failures.log(error, " while stopping")
 

@@ -105,7 +105,7 @@ def simulate(
             outcomes = to_url(url, survey.id, sent, tick)
     else:
         store = Store(db, create=True)
-        if not given and store.file.is_served():
+        if not given and store.database.is_served():
             raise StoreError(
                 f"{db}: is served to real people; name another database with --db, or this one, "
                 "if made-up reports are to be among theirs for good, counted as simulated"

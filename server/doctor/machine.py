@@ -13,7 +13,7 @@ from server.doctor import Check, logs
 from server.doctor.logs import option, running
 from server.health import ROOM
 from server.store import Store
-from server.store.file import beside
+from server.store.disk import beside
 
 #: Open files that a worker should be allowed: 4,096 connections, and its own.
 _FILES = 4608
@@ -38,7 +38,7 @@ def look(db: Path, today: date, root: Path = Path("/")) -> Iterator[Check]:
         )
         yield _backups(store, today)
     finally:
-        store.file.leave()
+        store.database.leave()
     yield from _servers(db, root)
     yield _swap(root)
     yield _core_dumps(root)

@@ -9,8 +9,9 @@ from sqlite3 import Connection
 from typing import TYPE_CHECKING
 
 from server.store.copies import copied_in_memory, copy_to, migrate
+from server.store.database import StoreBusy
 from server.store.drafts import Drafts
-from server.store.file import File, StoreBusy
+from server.store.file import File
 from server.store.locks import StoreError
 from server.store.log import Log
 from server.store.researchers import Access, Researchers
@@ -31,20 +32,16 @@ __all__ = ["Store", "StoreBusy", "StoreError", "migrate"]
 
 
 class Store:
-    """A database in one file, in parts by subject; its parameters and errors are those of `File`.
-
-    A second kind of database needs the same parts, and must guarantee what `server.decision.Intake`
-    says.
-    """
+    """A database, in parts by subject; parameters and errors are those of `File`."""
 
     def __init__(self, path: Path, create: bool = False, upgrade: bool = False) -> None:
-        self.file = File(path, create, upgrade)
-        self.log = Log(self.file)
-        self.studies = Studies(self.file)
-        self.researchers = Researchers(self.file)
-        self.access = Access(self.file)
-        self.work = Work(self.file)
-        self.drafts = Drafts(self.file)
+        self.database = File(path, create, upgrade)
+        self.log = Log(self.database)
+        self.studies = Studies(self.database)
+        self.researchers = Researchers(self.database)
+        self.access = Access(self.database)
+        self.work = Work(self.database)
+        self.drafts = Drafts(self.database)
 
     # The parts below need numpy and all of analysis, which take ten times as long to import as the
     # rest of a command such as `log` or `backup` takes. So each is imported when it is asked for.
@@ -54,49 +51,49 @@ class Store:
         """Surveys and their waves."""
         from server.store.surveys import Surveys
 
-        return Surveys(self.file)
+        return Surveys(self.database)
 
     @cached_property
     def invitations(self) -> "Invitations":
         """Invitations, and which were used."""
         from server.store.invitations import Invitations
 
-        return Invitations(self.file, self.surveys)
+        return Invitations(self.database, self.surveys)
 
     @cached_property
     def reports(self) -> "Reports":
         """What respondents sent."""
         from server.store.reports import Reports
 
-        return Reports(self.file, self.surveys)
+        return Reports(self.database, self.surveys)
 
     @cached_property
     def ledger(self) -> "Ledger":
         """What respondents were charged."""
         from server.store.ledger import Ledger
 
-        return Ledger(self.file)
+        return Ledger(self.database)
 
     @cached_property
     def batches(self) -> "Batches":
         """The intake's reading and writing."""
         from server.store.batches import Batches
 
-        return Batches(self.file, self.surveys)
+        return Batches(self.database, self.surveys)
 
     @cached_property
     def backups(self) -> "Backups":
         """What the last backup of a series had."""
         from server.store.backups import Backups
 
-        return Backups(self.file)
+        return Backups(self.database)
 
     @cached_property
     def upkeep(self) -> "Upkeep":
         """Deleting and checking, over all surveys and tables."""
         from server.store.upkeep import Upkeep
 
-        return Upkeep(self.file, self.surveys, self.reports, self.ledger)
+        return Upkeep(self.database, self.surveys, self.reports, self.ledger)
 
     def add(
         self, submissions: "Iterable[Submission]", today: date, simulated: bool = False
@@ -108,12 +105,12 @@ class Store:
 
     def copy_to(self, target: Path) -> None:
         """Copy the database to a new file, as `copies.copy_to` does."""
-        copy_to(self.file.connection, target)
+        copy_to(self.database.write_copy, target)
 
     def copied_in_memory(self) -> AbstractContextManager[Connection]:
         """Copy the database into memory, as `copies.copied_in_memory` does."""
-        return copied_in_memory(self.file.path)
+        return copied_in_memory(self.database)
 
     def close(self) -> None:
-        """Close this thread's connection, and leave no history of writes beside the file."""
-        self.file.close()
+        """Close this thread's connection, and leave no history of writes if that is quick."""
+        self.database.close()

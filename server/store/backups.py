@@ -1,10 +1,9 @@
 """What the last backup of a series had, so that the next one differs by whole batches."""
 
 from collections.abc import Mapping
-from sqlite3 import Connection
 from typing import TYPE_CHECKING, NamedTuple
 
-from server.store.file import File
+from server.store.database import Connection, Database
 
 if TYPE_CHECKING:
     from server.decision import Key
@@ -48,24 +47,24 @@ def write(connection: Connection, at: str, held: Mapping["Key", Held]) -> None:
 class Backups:
     """What is noted of the series of backups of a database."""
 
-    def __init__(self, file: File) -> None:
-        self._file = file
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
     def last(self) -> str | None:
         """Return when the last backup of the series was made, as it was noted; None if never."""
-        row = self._file.query("SELECT at FROM backup").fetchone()
+        row = self._database.query("SELECT at FROM backup").fetchone()
         return None if row is None else str(row[0])
 
     def held(self) -> dict["Key", Held]:
         """Return what the last backup of the series had of each version and wave."""
-        rows = self._file.query("SELECT survey, version, wave, reports, since FROM backed_up")
+        rows = self._database.query("SELECT survey, version, wave, reports, since FROM backed_up")
         return {(survey, version, wave): Held(*rest) for survey, version, wave, *rest in rows}
 
     def genuine(self) -> dict["Key", int]:
         """Return how many reports of each version and wave there are now: `genuine`."""
-        return genuine(self._file.connection)
+        return genuine(self._database.connection)
 
     def note(self, at: str, held: Mapping["Key", Held]) -> None:
         """Note what a backup has."""
-        with self._file.writing() as connection:
+        with self._database.writing() as connection:
             write(connection, at, held)

@@ -1,33 +1,32 @@
-"""Read and write what the intake needs, in one transaction of SQLite: see `server.decision`.
+"""Read and write what the intake needs, in one transaction: see `server.decision`.
 
 Each table is written in the order of its own keys: neither the write-ahead log nor the places
-within the file tell which report came with which pseudonym, unless it came alone.
+within a file tell which report came with which pseudonym, unless it came alone.
 """
 
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, suppress
-from sqlite3 import Connection, Cursor
 
 from analysis.survey.batches import Cell
 from analysis.survey.survey import Survey
 from server.decision import Asked, Decision, Key, Known, Move, Spent
 from server.store.blocks import answered_as, blocks
-from server.store.file import File
+from server.store.database import Connection, Database
 from server.store.snapshots import SO_FAR, read_cells, write_cells
 from server.store.surveys import Surveys, largest
 from server.wire import Submission
 
 
 class Batches:
-    """The `server.decision.Intake` of an SQLite file: the only way to add reports to it."""
+    """The `server.decision.Intake` of a database: the only way to add reports to it."""
 
-    def __init__(self, file: File, surveys: Surveys) -> None:
-        self._file, self._surveys = file, surveys
+    def __init__(self, database: Database, surveys: Surveys) -> None:
+        self._database, self._surveys = database, surveys
 
     def transaction(self) -> AbstractContextManager[Connection]:
         """Return the transaction of a batch, which waits for other writers without end."""
-        return self._file.writing(endless=True)
+        return self._database.taking_in()
 
     def read(self, submissions: Sequence[Submission]) -> Known:
         """Return what is known of a batch.
@@ -43,28 +42,29 @@ class Batches:
         of_survey: dict[str, list[Submission]] = {}
         for submission in submissions:
             of_survey.setdefault(submission.survey.id, []).append(submission)
+        self._database.take_turns(of_survey)
         for survey_id, batch in of_survey.items():
             surveys[survey_id] = self._asked(survey_id)
-            cells |= read_cells(self._file.connection, survey_id)
-            for rid, version, wave, payload in self._rows(
+            cells |= read_cells(self._database.connection, survey_id)
+            for rid, version, wave, payload in self._database.among(
                 "SELECT rid, version, wave, payload FROM report WHERE survey = ? AND rid IN",
                 (survey_id,),
                 [submission.rid for submission in batch],
             ):
                 reports[survey_id, rid] = version, wave, payload
-            for respondent, terms, n, charge in self._rows(
-                "SELECT respondent, lower(hex(terms)), submissions, charged FROM ledger "
+            for respondent, terms, n, charge in self._database.among(
+                "SELECT respondent, terms, submissions, charged FROM ledger "
                 "WHERE survey = ? AND respondent IN",
                 (survey_id,),
                 [submission.respondent for submission in batch],
             ):
-                times.setdefault((survey_id, respondent), {})[terms] = n
+                times.setdefault((survey_id, respondent), {})[terms.hex()] = n
                 charged[survey_id, respondent] += charge
             # One query a wave: asked for keys of any wave, SQLite would read all of the survey's.
             for wave in surveys[survey_id].open_waves:
                 keys = [sent.invitation for sent in batch if sent.wave == wave and sent.invitation]
                 if keys:
-                    rows = self._rows(
+                    rows = self._database.among(
                         "SELECT token_hash FROM invitation "
                         "WHERE survey = ? AND wave = ? AND used = 0 AND token_hash IN",
                         (survey_id, wave),
@@ -86,34 +86,30 @@ class Batches:
         current, *_ = versions = self._surveys.every(survey_id)
         return Asked(current, self._surveys.open_waves(survey_id), largest(versions))
 
-    def _rows(self, sql: str, where: tuple[str | int, ...], keys: Sequence[bytes]) -> Cursor:
-        """Run a query that ends in IN, for these keys."""
-        places = ",".join("?" * len(keys))
-        return self._file.connection.execute(f"{sql} ({places})", (*where, *keys))
-
     def write(self, decision: Decision) -> None:
         """Write what was decided."""
-        connection = self._file.connection
+        connection = self._database.connection
         connection.executemany("INSERT INTO report VALUES (?, ?, ?, ?, ?)", decision.reports)
         connection.executemany(
             "UPDATE invitation SET used = 1 WHERE survey = ? AND wave = ? AND token_hash = ?",
             decision.used,
         )
         connection.executemany(
-            "INSERT INTO ledger VALUES (?, ?, ?, ?4, ?5) ON CONFLICT DO UPDATE SET "
-            "submissions = submissions + ?4, charged = charged + ?5",
+            "INSERT INTO ledger VALUES (?, ?, ?, ?, ?) "
+            "ON CONFLICT (survey, respondent, terms) DO UPDATE SET "
+            "submissions = ledger.submissions + excluded.submissions, "
+            "charged = ledger.charged + excluded.charged",
             [(*row[:2], bytes.fromhex(row.terms), *row[3:]) for row in decision.charges],
         )
         self._move(decision.moves)
         for table, rows in (("tally", decision.tallies), ("report_size", decision.sizes)):
-            connection.executemany(
-                f"INSERT INTO {table} VALUES (?, ?, ?, ?, ?, ?, ?7) "
-                "ON CONFLICT DO UPDATE SET counts = added_counts(counts, ?7)",
-                [(*row[:4], *block) for row in rows for block in blocks(*row[4:])],
+            self._database.add_counts(
+                table, [(*row[:4], *block) for row in rows for block in blocks(*row[4:])]
             )
         connection.executemany(
-            "INSERT INTO simulated VALUES (?, ?, ?, ?4, ?5) ON CONFLICT DO UPDATE SET "
-            "reports = reports + ?5",
+            "INSERT INTO simulated VALUES (?, ?, ?, ?, ?) "
+            "ON CONFLICT (survey, version, wave, taken) DO UPDATE SET "
+            "reports = simulated.reports + excluded.reports",
             [(*key, SO_FAR, n) for key, n in decision.simulated],
         )
         write_cells(connection, decision.cells)
@@ -124,10 +120,11 @@ class Batches:
             (move.survey, answered_as(move.spent.times), move.spent.charged, move.respondents)
             for move in moves
         )
-        connection = self._file.connection
+        connection = self._database.connection
         connection.executemany(
-            "INSERT INTO respondent_total VALUES (?, ?, ?, ?4) "
-            "ON CONFLICT DO UPDATE SET respondents = respondents + ?4",
+            "INSERT INTO respondent_total VALUES (?, ?, ?, ?) "
+            "ON CONFLICT (survey, answered, charged) DO UPDATE SET "
+            "respondents = respondent_total.respondents + excluded.respondents",
             groups,
         )
         connection.executemany(

@@ -4,11 +4,13 @@ import os
 import secrets
 import sqlite3
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from server.store.file import File, StoreBusy, flush_to_disk
+from server.store.database import Database, StoreBusy
+from server.store.disk import flush_to_disk
+from server.store.file import File
 from server.store.locks import StoreError, serving
 from server.store.schema import APPLICATION_ID, SCHEMA_VERSION
 
@@ -16,11 +18,18 @@ from server.store.schema import APPLICATION_ID, SCHEMA_VERSION
 _OF_A_SERVER = ("session", "research_token")
 
 
-def copy_to(connection: sqlite3.Connection, target: Path) -> None:
+def copy_to(write_copy: Callable[[str], None], target: Path) -> None:
     """Copy a database to a new file, completely or not at all; others may write meanwhile.
 
     The copy is written row by row, so that it holds no history of writes. It has no free pages, no
     sessions and no research tokens.
+
+    Parameters
+    ----------
+    write_copy : function
+        Writes all rows into an empty SQLite database, as `Database.write_copy` does.
+    target : Path
+        The new file.
 
     Raises
     ------
@@ -37,7 +46,7 @@ def copy_to(connection: sqlite3.Connection, target: Path) -> None:
         raise StoreError(f"{target}: cannot be written: {error}") from None
     part = Path(name)
     try:
-        connection.execute("VACUUM INTO ?", (str(part),))
+        write_copy(str(part))
         with closing(sqlite3.connect(part, isolation_level=None)) as copy:
             sound = _clean(copy)
         if sound != "ok":
@@ -62,7 +71,7 @@ def _clean(copy: sqlite3.Connection) -> str:
 
 
 @contextmanager
-def copied_in_memory(path: Path) -> Iterator[sqlite3.Connection]:
+def copied_in_memory(database: Database) -> Iterator[sqlite3.Connection]:
     """Copy a database into memory, as `copy_to` does to a file; yield a connection to the copy.
 
     `serialize` of the connection gives its bytes. SQLite keeps at most 1 GiB of a file in memory.
@@ -75,22 +84,18 @@ def copied_in_memory(path: Path) -> Iterator[sqlite3.Connection]:
     # SQLite shares a file in memory among the connections of a process by its name, and forgets it
     # with the last of them.
     place = f"file:/{secrets.token_hex(16)}?vfs=memdb"
-    source = f"{path.absolute().as_uri()}?mode=rw"
     try:
-        with (
-            closing(sqlite3.connect(place, uri=True, isolation_level=None)) as copy,
-            closing(sqlite3.connect(source, uri=True, isolation_level=None)) as connection,
-        ):
+        with closing(sqlite3.connect(place, uri=True, isolation_level=None)) as copy:
             copy.execute("PRAGMA schema_version").fetchone()
-            connection.execute("VACUUM INTO ?", (place,))
+            database.write_copy(place)
             sound = _clean(copy)
             if sound != "ok":
-                raise StoreError(f"{path}: the copy is damaged: {sound}")
+                raise StoreError(f"{database.name}: the copy is damaged: {sound}")
             yield copy
     except (sqlite3.Error, MemoryError) as error:
+        got = f", got {database.path.stat().st_size:,} bytes" if database.path else ""
         raise StoreError(
-            f"{path}: cannot be copied into memory: {error}; expected at most 1 GiB, got "
-            f"{path.stat().st_size:,} bytes"
+            f"{database.name}: cannot be copied into memory: {error}; expected at most 1 GiB{got}"
         ) from None
 
 
@@ -127,7 +132,11 @@ def migrate(path: Path) -> tuple[int, Path] | None:
                         "was interrupted: move it away, then run deniable migrate again"
                     )
                 if is_old:
-                    copy_to(connection, backup)
+
+                    def write_copy(place: str) -> None:
+                        connection.execute("VACUUM INTO ?", (place,))
+
+                    copy_to(write_copy, backup)
         except sqlite3.Error as error:
             raise StoreError(f"{path}: cannot be used as a database: {error}") from None
         try:

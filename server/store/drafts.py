@@ -2,10 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from sqlite3 import Connection
 
 from server.clock import stamp
-from server.store.file import File
+from server.store.database import Connection, Database
 from server.store.locks import StoreError
 
 #: So many versions of a draft are kept, the last ones.
@@ -38,8 +37,8 @@ _COLUMNS = "draft, number, at, who, what, toml"
 class Drafts:
     """The drafts of all surveys, by the survey's id."""
 
-    def __init__(self, file: File) -> None:
-        self._file = file
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
     def get(self, survey_id: str, number: int | None = None) -> Draft | None:
         """Return a version of a draft, by default the last; None if there is no such draft."""
@@ -47,7 +46,7 @@ class Drafts:
             f"SELECT {_COLUMNS} FROM draft_version WHERE draft = ?1 AND number = coalesce(?2, "
             "(SELECT max(number) FROM draft_version WHERE draft = ?1))"
         )
-        row = self._file.query(sql, survey_id, number).fetchone()
+        row = self._database.query(sql, survey_id, number).fetchone()
         return Draft(*row) if row else None
 
     def all(self) -> list[Draft]:
@@ -56,22 +55,22 @@ class Drafts:
             f"SELECT {_COLUMNS} FROM draft_version AS one WHERE number = "
             "(SELECT max(number) FROM draft_version WHERE draft = one.draft) ORDER BY draft"
         )
-        return [Draft(*row) for row in self._file.query(sql)]
+        return [Draft(*row) for row in self._database.query(sql)]
 
     def history(self, survey_id: str) -> list[Draft]:
         """Return the versions of a draft that are kept, the last first."""
         sql = f"SELECT {_COLUMNS} FROM draft_version WHERE draft = ? ORDER BY number DESC"
-        return [Draft(*row) for row in self._file.query(sql, survey_id)]
+        return [Draft(*row) for row in self._database.query(sql, survey_id)]
 
     def imported(self, survey_id: str) -> str:
         """Return the report of the import that a draft began with, as CSV; "" if there is none."""
-        row = self._file.query("SELECT imported FROM draft WHERE id = ?", survey_id).fetchone()
+        row = self._database.query("SELECT imported FROM draft WHERE id = ?", survey_id).fetchone()
         return row[0] if row else ""
 
     def files(self, survey_id: str) -> dict[str, bytes]:
         """Return the files that a draft can name, by their names."""
         sql = "SELECT name, content FROM draft_file WHERE draft = ? ORDER BY name"
-        return dict(self._file.query(sql, survey_id).fetchall())
+        return dict(self._database.query(sql, survey_id).fetchall())
 
     def begin(
         self,
@@ -89,8 +88,8 @@ class Drafts:
         StoreError
             If there is a draft of this id.
         """
-        with self._file.writing() as connection:
-            sql = "INSERT OR IGNORE INTO draft VALUES (?, ?)"
+        with self._database.writing() as connection:
+            sql = "INSERT INTO draft VALUES (?, ?) ON CONFLICT DO NOTHING"
             if not connection.execute(sql, (survey_id, imported)).rowcount:
                 raise StoreError(f"{survey_id}: there is a draft with this id already")
             self._insert(connection, Draft(survey_id, 1, stamp(), who, what, toml))
@@ -112,7 +111,7 @@ class Drafts:
             If `before` is not the last version.
         """
         after = Draft(before.id, before.number + 1, stamp(), who, what, toml)
-        with self._file.writing() as connection:
+        with self._database.writing() as connection:
             last = connection.execute(
                 "SELECT number, who, what FROM draft_version WHERE draft = ? "
                 "ORDER BY number DESC LIMIT 1",
@@ -135,7 +134,7 @@ class Drafts:
 
     def delete(self, survey_id: str) -> None:
         """Delete a draft with its history and its files."""
-        with self._file.writing() as connection:
+        with self._database.writing() as connection:
             connection.execute("DELETE FROM draft WHERE id = ?", (survey_id,))
             for table in ("draft_version", "draft_file"):
                 connection.execute(f"DELETE FROM {table} WHERE draft = ?", (survey_id,))
@@ -150,6 +149,7 @@ class Drafts:
 
 def _put(connection: Connection, survey_id: str, files: Mapping[str, bytes]) -> None:
     connection.executemany(
-        "INSERT OR REPLACE INTO draft_file VALUES (?, ?, ?)",
+        "INSERT INTO draft_file VALUES (?, ?, ?) "
+        "ON CONFLICT (draft, name) DO UPDATE SET content = excluded.content",
         [(survey_id, name, content) for name, content in files.items()],
     )

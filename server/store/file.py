@@ -3,21 +3,20 @@
 import errno
 import fcntl
 import os
+import shutil
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from server.store.locks import StoreError, is_served, private, server_lock, serving, take
+from server.store import database, locks
+from server.store.database import Database, Setting, StoreBusy
+from server.store.disk import touch_private
+from server.store.locks import StoreError, private, server_lock, serving, take
 from server.store.schema import APPLICATION_ID, SCHEMA_VERSION, added_counts, statements
-
-
-class StoreBusy(StoreError):
-    """It cannot be written now, and nothing was: the disk is full, or others hold it."""
-
 
 #: Errors after which another try may succeed; SQLite's by the lowest byte of their codes.
 _PASSING_SQL = {
@@ -28,6 +27,12 @@ _PASSING_SQL = {
 }
 _PASSING = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EMFILE, errno.ENFILE}
 
+
+#: A row for each respondent, since SQLite adds up faster than Python.
+ACCOUNTS = (
+    "SELECT lower(hex(respondent)), json_group_array(json_array(lower(hex(terms)), submissions)), "
+    "sum(charged) FROM ledger WHERE survey = ? GROUP BY respondent ORDER BY respondent"
+)
 
 #: The most bytes of a file that is written anew whenever reports pause: some 5,000 reports to ten
 #: questions. That takes less than 0.1 s, while 37 MiB take 1.2 s, and reports wait meanwhile.
@@ -54,8 +59,8 @@ def _passes(error: sqlite3.Error | OSError) -> bool:
     return getattr(error, "sqlite_errorcode", 0) & 0xFF in _PASSING_SQL
 
 
-class File:
-    """One SQLite file. Safe to share between threads and processes.
+class File(Database):
+    """One SQLite file.
 
     Parameters
     ----------
@@ -74,14 +79,16 @@ class File:
         written.
     """
 
-    #: Seconds that SQLite waits for a lock that is not the file lock's: a checkpoint's, say; and
-    #: those that all but the writer of reports wait for the file lock.
+    #: Seconds that SQLite waits for a lock that is not the file lock's: a checkpoint's, say.
     PATIENCE: ClassVar[float] = 30
-    LOCK_PATIENCE: ClassVar[float] = 10
+
+    path: Path
 
     def __init__(self, path: Path, create: bool = False, upgrade: bool = False) -> None:
         # One name for the file and its lock, and never one that means something else to SQLite.
         self.path = path.resolve()
+        self.name, self.stem = str(self.path), self.path.stem
+        self.address = str(path.absolute())
         if not create and not path.is_file():
             raise StoreError(
                 f"{path}: no such database; publish a survey first, or `deniable serve --new`"
@@ -150,14 +157,18 @@ class File:
             self._local.connection = connection
         return connection
 
-    def query(self, sql: str, *values: object) -> sqlite3.Cursor:
-        """Return the rows of a query with these values in its places."""
-        return self.connection.execute(sql, values)
+    def among(
+        self, sql: str, where: tuple[str | int, ...], keys: Sequence[bytes]
+    ) -> sqlite3.Cursor:
+        """Return the rows of a query that ends in IN, for these keys."""
+        places = ",".join("?" * len(keys))
+        return self.connection.execute(f"{sql} ({places})", (*where, *keys))
 
-    def write(self, sql: str, *values: object) -> None:
-        """Run one statement, in a transaction of its own; errors: see `locked`."""
-        with self.writing() as connection:
-            connection.execute(sql, values)
+    def stream(self, sql: str, *values: object) -> Iterator[list[Any]]:
+        """Yield the rows of a query, a few thousand at a time."""
+        rows = self.connection.execute(sql, values)
+        while batch := rows.fetchmany(database.AT_ONCE):
+            yield batch
 
     @contextmanager
     def locked(self, endless: bool = False) -> Iterator[sqlite3.Connection]:
@@ -182,9 +193,16 @@ class File:
                 raise StoreBusy(f"{self.path}: cannot be written now: {error}") from error
             raise
 
+    def writing(self) -> AbstractContextManager[sqlite3.Connection]:
+        """Run a transaction, which is stored completely or not at all, and alone."""
+        return self._transaction()
+
+    def taking_in(self) -> AbstractContextManager[sqlite3.Connection]:
+        """Run a transaction that adds reports, which waits for other writers without end."""
+        return self._transaction(endless=True)
+
     @contextmanager
-    def writing(self, endless: bool = False) -> Iterator[sqlite3.Connection]:
-        """Run a transaction, which is stored completely or not at all; errors: see `locked`."""
+    def _transaction(self, endless: bool = False) -> Iterator[sqlite3.Connection]:
         with self.locked(endless) as connection:
             connection.execute("BEGIN IMMEDIATE")
             try:
@@ -195,15 +213,38 @@ class File:
                     connection.execute("ROLLBACK")
                 raise
 
+    def take_turns(self, surveys: Iterable[str]) -> None:
+        """Do nothing: one transaction runs at a time."""
+
+    def add_counts(self, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
+        """Add blocks of counts to those of a table, by a function that SQLite calls."""
+        self.connection.executemany(
+            f"INSERT INTO {table} VALUES (?, ?, ?, ?, ?, ?, ?) "
+            "ON CONFLICT DO UPDATE SET counts = added_counts(counts, excluded.counts)",
+            rows,
+        )
+
+    def accounts(self, survey_id: str) -> Iterator[tuple[str, str, int]]:
+        """Yield each pseudonym, its terms with how often, and what it was charged in all."""
+        return iter(self.connection.execute(ACCOUNTS, (survey_id,)))
+
     @contextmanager
-    def served(self) -> Iterator[None]:
+    def served(self) -> Iterator[bool]:
         """Hold the lock of this file's server; raise StoreError if another server has it."""
         with serving(self.path):
-            yield
+            yield True
 
     def is_served(self) -> bool:
         """Return whether a server runs on this database."""
-        return is_served(self.path)
+        return locks.is_served(self.path)
+
+    def doing_work(self) -> AbstractContextManager[bool]:
+        """Hold the lock of the one process that does the long work; yield whether it is held."""
+        return locks.doing_work(self.path)
+
+    def is_working(self) -> bool:
+        """Return whether a process does the long work."""
+        return locks.is_working(self.path)
 
     def beat(self) -> None:
         """Record as the lock file's time that the server has just deleted all that was due.
@@ -220,10 +261,61 @@ class File:
         """Return whether the file can be written anew while reports come, without delaying them."""
         return self.path.stat().st_size <= SMALL
 
+    def is_settled(self) -> bool:
+        """Return whether the write-ahead log is empty."""
+        return not self.wal_size()
+
+    def trace(self) -> tuple[str, str]:
+        """Return what tells the order of the latest writes: the write-ahead log."""
+        order = "the order of the latest writes; empty a second after them"
+        return "write-ahead log", f"{self.wal_size()} bytes, {order}"
+
+    def free(self) -> int:
+        """Return the free bytes of the file's disk."""
+        return shutil.disk_usage(self.path.parent).free
+
+    def settings(self) -> list[Setting]:
+        """Return nothing: SQLite is part of this program."""
+        return []
+
     def wal_size(self) -> int:
         """Return the bytes of the write-ahead log, which has the order of the latest writes."""
         wal = Path(f"{self.path}-wal")
         return wal.stat().st_size if wal.exists() else 0
+
+    # These look into databases, for which they import sqlite_utils, and that imports pandas.
+
+    def tables(self) -> dict[str, tuple[str, int]]:
+        """Return for each table the statement that made it, and how many rows it has."""
+        from server.store import inspection
+
+        return inspection.tables(self.connection)
+
+    def other_objects(self) -> dict[str, str]:
+        """Return the statements that made triggers, views and indexes, by name."""
+        from server.store import inspection
+
+        return inspection.other_objects(self.connection)
+
+    def expected(self) -> tuple[dict[str, str], dict[str, str]]:
+        """Return the statements of this release's tables, and of its other objects."""
+        from server.store import inspection
+
+        with closing(inspection.empty_database()) as empty:
+            tables = {name: sql for name, (sql, _) in inspection.tables(empty).items()}
+            return tables, inspection.other_objects(empty)
+
+    def integrity(self) -> str:
+        """Return what SQLite says of the file: "ok", or the first thing wrong."""
+        from server.store import inspection
+
+        return inspection.integrity(self.connection)
+
+    def write_copy(self, place: str) -> None:
+        """Write all rows into an empty database; the copy has no free pages."""
+        source = f"{self.path.absolute().as_uri()}?mode=rw"
+        with closing(sqlite3.connect(source, uri=True, isolation_level=None)) as connection:
+            connection.execute("VACUUM INTO ?", (place,))
 
     def settle(self) -> bool:
         """Truncate the write-ahead log, which has the order of the latest writes.
@@ -290,23 +382,3 @@ def _earlier(path: Path, version: int) -> StoreError:
         f"{path}: expected a database of schema {SCHEMA_VERSION}, got one of schema {version}, "
         f"of an earlier release: stop the server, then run deniable migrate --db {path}"
     )
-
-
-def beside(path: Path) -> list[Path]:
-    """Return the files in which SQLite keeps what it has not yet written into a database."""
-    return [path.with_name(f"{path.name}{end}") for end in ("-wal", "-shm", "-journal")]
-
-
-def touch_private(path: Path) -> None:
-    """Make a file for its owner alone, if there is none; SQLite makes those beside it alike."""
-    with suppress(FileExistsError):  # one that exists is not opened: see `_CONNECTED`
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-
-
-def flush_to_disk(path: Path) -> None:
-    """Wait until the disk has the content of a file, or the names in a folder."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

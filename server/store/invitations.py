@@ -1,27 +1,26 @@
 """Invitations: whether each was used, but never by which report."""
 
 from collections.abc import Iterable
-from sqlite3 import Connection
 
-from server.store.file import File
+from server.store.database import Connection, Database
 from server.store.surveys import Surveys
 
 
 class Invitations:
     """The keys of invitations, as `server.invitations` makes them from tokens."""
 
-    def __init__(self, file: File, surveys: Surveys) -> None:
-        self._file, self._surveys = file, surveys
+    def __init__(self, database: Database, surveys: Surveys) -> None:
+        self._database, self._surveys = database, surveys
 
     def add(self, survey_id: str, wave: int, keys: Iterable[bytes]) -> None:
         """Add unused invitations to a wave; those of a panel are good in its later waves too."""
-        with self._file.writing() as connection:
+        with self._database.writing() as connection:
             waves = [wave]
             current = self._surveys.current(survey_id)
             if current is not None and current.survey.access == "panel":
                 waves += [later for later in self._surveys.waves(survey_id) if later > wave]
             connection.executemany(
-                "INSERT OR IGNORE INTO invitation VALUES (?, ?, ?, 0)",
+                "INSERT INTO invitation VALUES (?, ?, ?, 0) ON CONFLICT DO NOTHING",
                 sorted((survey_id, number, key) for key in keys for number in waves),
             )
 
@@ -30,7 +29,7 @@ class Invitations:
 
         The new one is used where the old one was, so nobody learns from it whether that was so.
         """
-        with self._file.writing() as connection:
+        with self._database.writing() as connection:
             connection.execute(
                 "INSERT INTO invitation SELECT survey, wave, ?3, used FROM invitation "
                 "WHERE survey = ?1 AND token_hash = ?2",
@@ -40,7 +39,7 @@ class Invitations:
 
     def revoke(self, survey_id: str, key: bytes) -> bool:
         """Take an invitation back, in all waves; return whether there was such a one."""
-        with self._file.writing() as connection:
+        with self._database.writing() as connection:
             return self._remove(connection, survey_id, key)
 
     def _remove(self, connection: Connection, survey_id: str, key: bytes) -> bool:
@@ -52,10 +51,13 @@ class Invitations:
         sql = (
             "SELECT 1 FROM invitation WHERE survey = ? AND wave = ? AND token_hash = ? AND used = 0"
         )
-        return self._file.query(sql, survey_id, wave, key).fetchone() is not None
+        return self._database.query(sql, survey_id, wave, key).fetchone() is not None
 
     def counts(self, survey_id: str) -> dict[int, tuple[int, int]]:
         """Return for each wave how many were invited, and how many of them have answered."""
-        sql = "SELECT wave, count(*), sum(used) FROM invitation WHERE survey = ? GROUP BY wave"
-        rows = self._file.query(sql, survey_id)
+        sql = (
+            "SELECT wave, count(*), CAST(sum(used) AS BIGINT) FROM invitation "
+            "WHERE survey = ? GROUP BY wave"
+        )
+        rows = self._database.query(sql, survey_id)
         return {wave: (invited, used) for wave, invited, used in rows}

@@ -6,36 +6,28 @@ from typing import Any
 
 from analysis.privacy.ledger import Account, Spend
 from analysis.privacy.ledger.totals import Times
-from server.store.file import File
+from server.store.database import Database
 from server.store.locks import StoreError
-
-#: What `Ledger.accounts` reads: a row for each respondent, since SQLite adds up faster than Python.
-ACCOUNTS = (
-    "SELECT lower(hex(respondent)), json_group_array(json_array(lower(hex(terms)), submissions)), "
-    "sum(charged) FROM ledger WHERE survey = ? GROUP BY respondent ORDER BY respondent"
-)
 
 
 class Ledger:
     """The ledger and its totals, as they are read; `Batches` alone adds to them."""
 
-    def __init__(self, file: File) -> None:
-        self._file = file
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
     def spends(self, survey_id: str) -> list[Spend]:
         """Return what each respondent was charged, by terms."""
-        rows = self._file.query(
-            "SELECT lower(hex(respondent)), lower(hex(terms)), submissions, charged FROM ledger "
-            "WHERE survey = ?",
-            survey_id,
+        rows = self._database.query(
+            "SELECT respondent, terms, submissions, charged FROM ledger WHERE survey = ?", survey_id
         )
-        return [Spend(*row) for row in rows]
+        return [Spend(who.hex(), terms.hex(), *rest) for who, terms, *rest in rows]
 
     def accounts(self, survey_id: str) -> Iterator[Account]:
         """Yield what each respondent was charged in all, in the order of their pseudonyms."""
         # Many respondents have the same, which is parsed once.
         known: dict[str, Times] = {}
-        for respondent, parts, charged in self._file.query(ACCOUNTS, survey_id):
+        for respondent, parts, charged in self._database.accounts(survey_id):
             if parts not in known:
                 known[parts] = tuple(sorted((terms, times) for terms, times in json.loads(parts)))
             yield Account(respondent, known[parts], charged)
@@ -50,15 +42,15 @@ class Ledger:
         if taken is not None:
             sql = sql.replace("respondent_total", "total_snapshot") + " AND taken = ?"
             values.append(taken)
-        for answered, charged, respondents in self._file.query(sql, *values):
+        for answered, charged, respondents in self._database.query(sql, *values):
             try:
                 times = tuple((terms, times) for terms, times in json.loads(answered))
             except (ValueError, TypeError):
-                damage = f"{self._file.path}: the table respondent_total is damaged"
+                damage = f"{self._database.name}: the table respondent_total is damaged"
                 raise StoreError(damage) from None
             yield Account("", times, charged, respondents)
 
     def respondents(self, survey_id: str) -> dict[str, int]:
         """Return how many pseudonyms answered under each set of terms."""
-        sql = "SELECT lower(hex(terms)), count(*) FROM ledger WHERE survey = ? GROUP BY terms"
-        return dict(self._file.query(sql, survey_id).fetchall())
+        sql = "SELECT terms, count(*) FROM ledger WHERE survey = ? GROUP BY terms"
+        return {terms.hex(): n for terms, n in self._database.query(sql, survey_id)}

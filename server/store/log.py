@@ -7,7 +7,7 @@ from typing import Any
 
 import rfc8785
 
-from server.store.file import File
+from server.store.database import Database
 
 
 @dataclass(frozen=True)
@@ -34,12 +34,12 @@ class Entry:
 class Log:
     """The lines of the log, to which others are only ever added."""
 
-    def __init__(self, file: File) -> None:
-        self._file = file
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
     def add(self, at: str, who: str, what: str, subject: str) -> None:
         """Add a line that says who does what, and when."""
-        with self._file.writing() as connection:
+        with self._database.writing() as connection:
             last = connection.execute(
                 "SELECT number, hash FROM log ORDER BY number DESC LIMIT 1"
             ).fetchone() or (0, "")
@@ -49,7 +49,7 @@ class Log:
 
     def entries(self) -> Iterator[Entry]:
         """Return the lines, the first first."""
-        rows = self._file.query(
+        rows = self._database.query(
             "SELECT number, at, who, what, subject, hash FROM log ORDER BY number"
         )
         return (Entry(*row) for row in rows)

@@ -10,13 +10,10 @@ from numpy.typing import NDArray
 
 from analysis.survey.survey import Survey
 from server.store.blocks import BLOCK, read_counts
-from server.store.file import File
+from server.store.database import Database
 from server.store.locks import StoreError
 from server.store.snapshots import SO_FAR
 from server.store.surveys import Surveys
-
-#: How many reports are read at once: numpy is fast with them, and they take a few megabytes.
-AT_ONCE = 4096
 
 #: A group is small if it has fewer reports (to one version in one wave), or fewer pseudonyms (under
 #: the same terms): see `docs/threat-model.md`, "Few respondents".
@@ -26,8 +23,8 @@ FEWEST = 20
 class Reports:
     """Reports and their tallies, as they are read; `Batches` alone adds to them."""
 
-    def __init__(self, file: File, surveys: Surveys) -> None:
-        self._file, self._surveys = file, surveys
+    def __init__(self, database: Database, surveys: Surveys) -> None:
+        self._database, self._surveys = database, surveys
 
     def tallies(
         self, survey: Survey, wave: int, taken: int | None = None
@@ -57,7 +54,7 @@ class Reports:
         """
         counts = {}
         sql = "SELECT DISTINCT version, wave FROM tally WHERE survey = ? ORDER BY version, wave"
-        for version, wave in self._file.query(sql, survey_id).fetchall():
+        for version, wave in self._database.query(sql, survey_id).fetchall():
             survey = self._surveys.stored(survey_id, version)
             first, tallies = survey.questions[0], self.tallies(survey, wave)
             counts[version, wave] = first.randomizer.reports_in(tallies[first.id])
@@ -90,7 +87,7 @@ class Reports:
         source, more, values = table, "", list[Any]()
         if taken is not None:
             source, more, values = "snapshot", " AND taken = ? AND what = ?", [taken, table]
-        rows = self._file.query(
+        rows = self._database.query(
             f"SELECT question, cohort, block, counts FROM {source} "
             f"WHERE survey = ? AND version = ? AND wave = ?{more}",
             *(survey.id, survey.version, wave, *values),
@@ -101,8 +98,8 @@ class Reports:
                 counts[question][cohort, start : start + len(read)] = read
         except (ValueError, LookupError, TypeError):
             raise StoreError(
-                f"{self._file.path}: the table {table} is damaged: its counts of {survey.id}, wave "
-                f"{wave}, are not those of the survey's questions"
+                f"{self._database.name}: the table {table} is damaged: its counts of "
+                f"{survey.id}, wave {wave}, are not those of the survey's questions"
             ) from None
 
     def payloads(
@@ -113,12 +110,12 @@ class Reports:
         Devices drew the ids, and a receipt shows one. So reports that leave the database come
         `in_order` of what they say instead (`reports_text`), in which no respondent can be found.
         """
-        rows = self._file.query(
+        batches = self._database.stream(
             "SELECT payload FROM report WHERE survey = ? AND version = ? AND wave = ?"
             + " ORDER BY payload" * in_order,
             *(survey.id, survey.version, wave),
         )
-        while batch := rows.fetchmany(AT_ONCE):
+        for batch in batches:
             yield msgspec.json.decode(f"[{','.join([payload for (payload,) in batch])}]")
 
     def simulated(self, survey: Survey, wave: int, taken: int | None = None) -> int:
@@ -129,14 +126,14 @@ class Reports:
         )
         moment = SO_FAR if taken is None else taken
         key = survey.id, survey.version, wave, moment
-        return int(self._file.query(sql, *key).fetchone()[0])
+        return int(self._database.query(sql, *key).fetchone()[0])
 
     def all_simulated(self, survey_id: str) -> int:
         """Return how many reports of a survey were simulated, in all waves and versions."""
         sql = "SELECT coalesce(sum(reports), 0) FROM simulated WHERE survey = ? AND taken = ?"
-        return int(self._file.query(sql, survey_id, SO_FAR).fetchone()[0])
+        return int(self._database.query(sql, survey_id, SO_FAR).fetchone()[0])
 
     def kept(self, survey_id: str, wave: int) -> int:
         """Return how many reports of a wave are kept, of all versions."""
         sql = "SELECT count(*) FROM report WHERE survey = ? AND wave = ?"
-        return int(self._file.query(sql, survey_id, wave).fetchone()[0])
+        return int(self._database.query(sql, survey_id, wave).fetchone()[0])

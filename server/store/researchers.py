@@ -3,7 +3,7 @@
 import hashlib
 from dataclasses import dataclass
 
-from server.store.file import File
+from server.store.database import Database
 
 #: Names of accounts.
 NAME = r"[\w.@-]{1,64}"
@@ -29,15 +29,15 @@ class Researcher:
 class Researchers:
     """The accounts of those who may see results. Passwords come and stay hashed."""
 
-    def __init__(self, file: File) -> None:
-        self._file = file
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
     def put(self, researcher: Researcher, secret: str) -> None:
         """Add an account, or change its role and secret, which ends its sessions and links."""
-        with self._file.writing() as connection:
+        with self._database.writing() as connection:
             connection.execute(
                 "INSERT INTO researcher VALUES (?, ?, ?) "
-                "ON CONFLICT DO UPDATE SET role = excluded.role, secret = excluded.secret",
+                "ON CONFLICT (name) DO UPDATE SET role = excluded.role, secret = excluded.secret",
                 (researcher.name, researcher.role, secret),
             )
             connection.execute("DELETE FROM session WHERE researcher = ?", (researcher.name,))
@@ -45,79 +45,80 @@ class Researchers:
 
     def remove(self, name: str) -> None:
         """Take an account away, its sessions, and links to set it up."""
-        with self._file.writing() as connection:
+        with self._database.writing() as connection:
             connection.execute("DELETE FROM setup WHERE name = ?", (name,))
             connection.execute("DELETE FROM session WHERE researcher = ?", (name,))
             connection.execute("DELETE FROM researcher WHERE name = ?", (name,))
 
     def all(self) -> list[Researcher]:
         """Return all accounts, in the order of their names."""
-        rows = self._file.query("SELECT name, role FROM researcher ORDER BY name")
+        rows = self._database.query("SELECT name, role FROM researcher ORDER BY name")
         return [Researcher(*row) for row in rows]
 
     def find(self, name: str) -> tuple[Researcher, str] | None:
         """Return an account and its hashed secret; None if there is none."""
         sql = "SELECT name, role, secret FROM researcher WHERE name = ?"
-        row = self._file.query(sql, name).fetchone()
+        row = self._database.query(sql, name).fetchone()
         return None if row is None else (Researcher(*row[:2]), row[2])
 
 
 class Access:
     """The tokens that `serve` prints, sessions, and failed attempts to log in."""
 
-    def __init__(self, file: File) -> None:
-        self._file = file
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
     def add_token(self, token: str) -> None:
         """Accept a research token. Only its hash is stored; it is random, so SHA-256 will do."""
-        self._file.write("INSERT OR IGNORE INTO research_token VALUES (?)", _hash(token))
+        sql = "INSERT INTO research_token VALUES (?) ON CONFLICT DO NOTHING"
+        self._database.write(sql, _hash(token))
 
     def remove_token(self, token: str) -> None:
         """Forget a research token."""
-        self._file.write("DELETE FROM research_token WHERE hash = ?", _hash(token))
+        self._database.write("DELETE FROM research_token WHERE hash = ?", _hash(token))
 
     def knows_token(self, token: str) -> bool:
         """Return whether a research token is good, by its hash: the time it takes tells nothing."""
-        rows = self._file.query("SELECT 1 FROM research_token WHERE hash = ?", _hash(token))
+        rows = self._database.query("SELECT 1 FROM research_token WHERE hash = ?", _hash(token))
         return rows.fetchone() is not None
 
     def add_session(self, token: str, name: str) -> None:
         """Remember who was let in with a session's random token."""
-        self._file.write("INSERT INTO session VALUES (?, ?)", _hash(token), name)
+        self._database.write("INSERT INTO session VALUES (?, ?)", _hash(token), name)
 
     def session(self, token: str) -> str | None:
         """Return whose session it is; None if it has ended."""
         sql = "SELECT researcher FROM session WHERE hash = ?"
-        row = self._file.query(sql, _hash(token)).fetchone()
+        row = self._database.query(sql, _hash(token)).fetchone()
         return None if row is None else str(row[0])
 
     def end_session(self, token: str) -> None:
         """End the session with this token."""
-        self._file.write("DELETE FROM session WHERE hash = ?", _hash(token))
+        self._database.write("DELETE FROM session WHERE hash = ?", _hash(token))
 
     def end_sessions_of(self, name: str) -> None:
         """End all sessions of an account; '' for those of printed tokens."""
-        self._file.write("DELETE FROM session WHERE researcher = ?", name)
+        self._database.write("DELETE FROM session WHERE researcher = ?", name)
 
     def add_setup(self, code: str, researcher: Researcher, until: float) -> None:
         """Remember a code with which an account can be set up once, until then."""
         values = (_hash(code), researcher.name, researcher.role, until)
-        self._file.write("INSERT INTO setup VALUES (?, ?, ?, ?)", *values)
+        self._database.write("INSERT INTO setup VALUES (?, ?, ?, ?)", *values)
 
     def setup(self, code: str, now: float) -> Researcher | None:
         """Return the account that a code is good for; None if it is not, or not any more."""
         sql = "SELECT name, role FROM setup WHERE hash = ? AND until > ?"
-        row = self._file.query(sql, _hash(code), now).fetchone()
+        row = self._database.query(sql, _hash(code), now).fetchone()
         return None if row is None else Researcher(*row)
 
     def setups(self, now: float) -> list[Researcher]:
         """Return the accounts that somebody has a link to set up."""
         sql = "SELECT DISTINCT name, role FROM setup WHERE until > ? ORDER BY name, role"
-        return [Researcher(*row) for row in self._file.query(sql, now)]
+        return [Researcher(*row) for row in self._database.query(sql, now)]
 
     def use_setup(self, code: str, now: float) -> Researcher | None:
         """Return the same, and forget the code, with all that are too old."""
-        with self._file.writing() as connection:
+        with self._database.writing() as connection:
             found = self.setup(code, now)
             sql = "DELETE FROM setup WHERE hash = ? OR until <= ?"
             connection.execute(sql, (_hash(code), now))
@@ -125,7 +126,7 @@ class Access:
 
     def end_all(self) -> None:
         """End all sessions and forget all printed tokens: those of servers that run no more."""
-        with self._file.writing() as connection:
+        with self._database.writing() as connection:
             connection.execute("DELETE FROM session")
             connection.execute("DELETE FROM research_token")
 
@@ -137,7 +138,7 @@ class Access:
         # Looked at before the lock is taken: a flood of attempts must not hold reports up.
         if (wait := self.wait(name, now)) > 0:
             return wait
-        with self._file.writing() as connection:
+        with self._database.writing() as connection:
             if (wait := self.wait(name, now)) > 0:
                 return wait
             (failures,) = connection.execute(
@@ -145,7 +146,7 @@ class Access:
             ).fetchone() or (0,)
             pause = min(2.0 ** (failures - FREE_ATTEMPTS), LONGEST_WAIT)
             connection.execute(
-                "INSERT INTO throttle VALUES (?, ?, ?) ON CONFLICT DO UPDATE "
+                "INSERT INTO throttle VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE "
                 "SET failures = excluded.failures, until = excluded.until",
                 (name, failures + 1, now + pause if failures >= FREE_ATTEMPTS else now),
             )
@@ -153,7 +154,7 @@ class Access:
 
     def wait(self, name: str, now: float) -> float:
         """Return the seconds until an attempt under a name is looked at."""
-        row = self._file.query("SELECT until FROM throttle WHERE name = ?", name).fetchone()
+        row = self._database.query("SELECT until FROM throttle WHERE name = ?", name).fetchone()
         # A clock that was set back must not lock anybody out for longer.
         return 0.0 if row is None else min(float(row[0]) - now, LONGEST_WAIT)
 

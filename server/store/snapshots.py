@@ -1,10 +1,10 @@
 """Snapshots of counts, which are what pages show; `analysis.survey.batches` says when they are."""
 
 from collections.abc import Iterable
-from sqlite3 import Connection
 
 from analysis.survey.batches import Cell
 from server.decision import WHOLE, CellChange, Key
+from server.store.database import Connection
 
 #: What stands for the moment at which a number of simulated reports is that of all so far.
 SO_FAR = -1
@@ -28,7 +28,10 @@ def write_cells(connection: Connection, changes: Iterable[CellChange]) -> None:
     for change in changes:
         key, before, after = change.key, change.before, change.after
         connection.execute(
-            "INSERT OR REPLACE INTO cell VALUES (?, ?, ?, ?, ?, ?, ?)", (*key, *after)
+            "INSERT INTO cell VALUES (?, ?, ?, ?, ?, ?, ?) "
+            "ON CONFLICT (survey, version, wave) DO UPDATE SET n = excluded.n, "
+            "shown = excluded.shown, next = excluded.next, settled = excluded.settled",
+            (*key, after.n, after.shown, after.next, int(after.settled)),
         )
         if after.next != before.next:
             _take(connection, key, after.next)

@@ -2,30 +2,16 @@
 
 from dataclasses import dataclass
 from datetime import date
-from sqlite3 import Connection
 
-from server.store.file import File
+from server.store.database import OF_RESPONDENTS, Connection, Database
 from server.store.locks import StoreError
 
 #: A survey that is listed, one that was put away, and one of which everything was deleted but its
 #: texts. Its id stays taken: devices remember what they spent on it.
 LISTED, ARCHIVED, DELETED = "listed", "archived", "deleted"
 
-#: The tables that have something of respondents; all have a column `survey`.
-_OF_RESPONDENTS = (
-    "report",
-    "tally",
-    "report_size",
-    "snapshot",
-    "simulated",
-    "cell",
-    "ledger",
-    "respondent_total",
-    "total_snapshot",
-    "invitation",
-    "work",
-    "backed_up",
-)
+#: The tables that are emptied of a survey; all have a column `survey`.
+_EMPTIED = (*OF_RESPONDENTS, "work", "backed_up")
 
 
 @dataclass(frozen=True)
@@ -47,13 +33,13 @@ class Study:
 class Studies:
     """The notes of all surveys."""
 
-    def __init__(self, file: File) -> None:
-        self._file = file
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
     def get(self, survey_id: str) -> Study:
         """Return what is noted of a survey."""
         sql = "SELECT planned, state, opens, closes, trial FROM study WHERE survey = ?"
-        row = self._file.query(sql, survey_id).fetchone()
+        row = self._database.query(sql, survey_id).fetchone()
         if row is None:
             return Study()
         planned, state, *days, trial = row
@@ -89,7 +75,7 @@ class Studies:
         StoreError
             If a wave is open.
         """
-        with self._file.writing() as connection:
+        with self._database.writing() as connection:
             self._empty(connection, survey_id)
             self._note(connection, survey_id)
             connection.execute(
@@ -97,7 +83,7 @@ class Studies:
                 "WHERE survey = ?",
                 (DELETED, survey_id),
             )
-        self._file.rewrite()
+        self._database.rewrite()
 
     def begin_trial(self, survey_id: str) -> None:
         """Empty a survey that only made-up respondents answer, or begin one.
@@ -107,10 +93,10 @@ class Studies:
         StoreError
             If a wave is open, or it is a survey for real respondents.
         """
-        with self._file.writing() as connection:
+        with self._database.writing() as connection:
             sql = (
                 "SELECT 1 FROM survey LEFT JOIN study ON survey = id "
-                "WHERE id = ? AND trial IS NOT 1"
+                "WHERE id = ? AND coalesce(trial, 0) <> 1"
             )
             if connection.execute(sql, (survey_id,)).fetchone():
                 raise StoreError(f"{survey_id}: expected a trial copy, got a survey of its own")
@@ -122,27 +108,27 @@ class Studies:
 
     def declare_same(self, survey_id: str, question: str, before: str, after: str) -> None:
         """Note that a question's changed labels, known by their hashes, mean what others did."""
-        with self._file.writing() as connection:
+        with self._database.writing() as connection:
             connection.execute(
-                "INSERT OR IGNORE INTO correction VALUES (?, ?, ?, ?)",
+                "INSERT INTO correction VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
                 (survey_id, question, before, after),
             )
 
     def declared_same(self, survey_id: str) -> set[tuple[str, str, str]]:
         """Return all that `declare_same` noted: question, and labels before and after."""
         sql = "SELECT question, before, after FROM correction WHERE survey = ?"
-        return {(question, *both) for question, *both in self._file.query(sql, survey_id)}
+        return {(question, *both) for question, *both in self._database.query(sql, survey_id)}
 
     def _empty(self, connection: Connection, survey_id: str) -> None:
         opened = "SELECT 1 FROM wave WHERE survey = ? AND state = 'open'"
         if connection.execute(opened, (survey_id,)).fetchone():
             raise StoreError(f"{survey_id}: expected a survey that is closed, got an open one")
-        for table in _OF_RESPONDENTS:
+        for table in _EMPTIED:
             connection.execute(f"DELETE FROM {table} WHERE survey = ?", (survey_id,))
 
     def _change(self, survey_id: str, changes: str, *values: object) -> None:
         """Change some columns alone: two people who change others do not undo each other's."""
-        with self._file.writing() as connection:
+        with self._database.writing() as connection:
             self._note(connection, survey_id)
             sql = f"UPDATE study SET {changes} WHERE survey = ? AND state <> ?"
             if not connection.execute(sql, (*values, survey_id, DELETED)).rowcount:
@@ -151,5 +137,6 @@ class Studies:
     def _note(self, connection: Connection, survey_id: str) -> None:
         """Make sure that there is a row to be changed."""
         connection.execute(
-            "INSERT OR IGNORE INTO study VALUES (?, NULL, ?, NULL, NULL, 0)", (survey_id, LISTED)
+            "INSERT INTO study VALUES (?, NULL, ?, NULL, NULL, 0) ON CONFLICT DO NOTHING",
+            (survey_id, LISTED),
         )

@@ -10,7 +10,7 @@ from analysis.survey.batches import Cell, Steps
 from analysis.survey.freeze import thaw
 from analysis.survey.survey import Survey
 from server.decision import WHOLE, CellChange, Key
-from server.store.file import File
+from server.store.database import Database
 from server.store.locks import StoreError
 from server.store.snapshots import read_cells, write_cells
 from server.wire import PROTOCOL
@@ -54,8 +54,8 @@ _IN_MEMORY = 64
 class Surveys:
     """Surveys, their versions, and the waves in which they are asked."""
 
-    def __init__(self, file: File) -> None:
-        self._file = file
+    def __init__(self, database: Database) -> None:
+        self._database = database
         self._known: dict[tuple[str, str], Survey] = {}
         self._priced: dict[tuple[str, str], Survey] = {}
         self._opened: set[str] = set()
@@ -74,7 +74,7 @@ class Surveys:
             kinds = ("a pilot, whose answers are made up", "a survey of its own")
             expected, got = kinds if before.survey.is_pilot else kinds[::-1]
             raise StoreError(f"{survey.id}: expected {expected}, got {got}")
-        with self._file.writing() as connection:
+        with self._database.writing() as connection:
             self._check_trial(survey.id, is_trial)
             known = connection.execute(
                 "SELECT place FROM survey WHERE id = ? AND version = ?", (survey.id, survey.version)
@@ -84,7 +84,8 @@ class Surveys:
             ).fetchone()
             if known is None or known[0] != last:
                 connection.execute(
-                    "INSERT INTO survey VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET place = ?3",
+                    "INSERT INTO survey VALUES (?, ?, ?, ?) "
+                    "ON CONFLICT (id, version) DO UPDATE SET place = excluded.place",
                     (survey.id, survey.version, last + 1, json.dumps(survey.to_json())),
                 )
         return known is None
@@ -107,7 +108,7 @@ class Surveys:
             If the survey was deleted; or it is a trial and this is not for one, or the other way.
         """
         current = self.current(survey_id)
-        with self._file.writing() as connection:
+        with self._database.writing() as connection:
             self._check_trial(survey_id, is_trial)
             sql = "SELECT 1 FROM study WHERE survey = ? AND state = 'deleted'"
             if connection.execute(sql, (survey_id,)).fetchone():
@@ -119,7 +120,8 @@ class Surveys:
             if alone:
                 connection.execute("UPDATE wave SET state = 'closed' WHERE survey = ?", [survey_id])
             connection.execute(
-                "INSERT INTO wave VALUES (?, ?, 'open') ON CONFLICT DO UPDATE SET state = 'open'",
+                "INSERT INTO wave VALUES (?, ?, 'open') "
+                "ON CONFLICT (survey, wave) DO UPDATE SET state = 'open'",
                 (survey_id, wave),
             )
             write_cells(connection, self._settled(survey_id))
@@ -129,8 +131,8 @@ class Surveys:
             )
             if current is not None and current.survey.access == "panel":
                 connection.execute(
-                    "INSERT OR IGNORE INTO invitation SELECT DISTINCT survey, ?2, token_hash, 0 "
-                    "FROM invitation WHERE survey = ?1 AND wave < ?2",
+                    "INSERT INTO invitation SELECT DISTINCT survey, ?2, token_hash, 0 "
+                    "FROM invitation WHERE survey = ?1 AND wave < ?2 ON CONFLICT DO NOTHING",
                     (survey_id, wave),
                 )
         assert wave is not None
@@ -138,7 +140,7 @@ class Surveys:
 
     def close_waves(self, survey_id: str, wave: int | None = None) -> list[int]:
         """Close one wave, by default all; return those that were open."""
-        with self._file.writing() as connection:
+        with self._database.writing() as connection:
             closed = connection.execute(
                 "UPDATE wave SET state = 'closed' WHERE survey = ?1 AND state = 'open' "
                 "AND wave = coalesce(?2, wave) RETURNING wave",
@@ -149,12 +151,14 @@ class Surveys:
 
     def ids(self) -> list[str]:
         """Return the ids of all surveys."""
-        return [row[0] for row in self._file.query("SELECT DISTINCT id FROM survey ORDER BY id")]
+        return [
+            row[0] for row in self._database.query("SELECT DISTINCT id FROM survey ORDER BY id")
+        ]
 
     def versions(self, survey_id: str) -> list[str]:
         """Return the versions of a survey, the last published first."""
         sql = "SELECT version FROM survey WHERE id = ? ORDER BY place DESC"
-        return [row[0] for row in self._file.query(sql, survey_id)]
+        return [row[0] for row in self._database.query(sql, survey_id)]
 
     def every(self, survey_id: str) -> list[Survey]:
         """Return all versions of a survey, the last published first."""
@@ -162,7 +166,7 @@ class Surveys:
 
     def cells(self, survey_id: str) -> dict[Key, Cell]:
         """Return what is shown of each version and wave that has a report, and of all (`WHOLE`)."""
-        return read_cells(self._file.connection, survey_id)
+        return read_cells(self._database.connection, survey_id)
 
     def steps(self, survey_id: str) -> Steps:
         """Return how what belongs to all versions is shown: by the largest steps of them."""
@@ -171,7 +175,7 @@ class Surveys:
     def settle(self, survey_id: str, today: date) -> None:
         """Show all of the waves that take no reports any more, if that is a batch more."""
         if self._settled(survey_id, today):  # looked at before the lock is taken
-            with self._file.writing() as connection:
+            with self._database.writing() as connection:
                 write_cells(connection, self._settled(survey_id, today))
 
     def _settled(self, survey_id: str, today: date | None = None) -> list[CellChange]:
@@ -223,7 +227,7 @@ class Surveys:
     def _is_trial(self, survey_id: str) -> bool:
         """Return whether a survey is a copy for made-up respondents; it always stays one."""
         sql = "SELECT 1 FROM study WHERE survey = ? AND trial = 1"
-        return self._file.query(sql, survey_id).fetchone() is not None
+        return self._database.query(sql, survey_id).fetchone() is not None
 
     def get(self, survey_id: str, version: str) -> Survey | None:
         """Return a version of a survey, its randomizers checked again; None if there is none.
@@ -234,7 +238,7 @@ class Surveys:
         if known is not None:
             return known
         sql = "SELECT spec FROM survey WHERE id = ? AND version = ?"
-        row = self._file.query(sql, survey_id, version).fetchone()
+        row = self._database.query(sql, survey_id, version).fetchone()
         if row is None:
             return None
         if len(self._known) >= _IN_MEMORY:
@@ -300,4 +304,4 @@ class Surveys:
     def waves(self, survey_id: str) -> dict[int, str]:
         """Return the state of each wave, in their order."""
         sql = "SELECT wave, state FROM wave WHERE survey = ? ORDER BY wave"
-        return dict(self._file.query(sql, survey_id).fetchall())
+        return dict(self._database.query(sql, survey_id).fetchall())

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterator
 from datetime import date
-from sqlite3 import Connection
 
 import msgspec
 import numpy as np
@@ -11,7 +10,7 @@ import numpy as np
 from analysis.privacy.ledger import Account, charged_right
 from analysis.survey.survey import Survey
 from server.decision import WHOLE
-from server.store.file import File
+from server.store.database import Connection, Database
 from server.store.ledger import Ledger
 from server.store.reports import Reports
 from server.store.surveys import Surveys
@@ -36,8 +35,10 @@ class Upkeep:
     #: The last day for which `is_overdue` found nothing: it may have to read all reports.
     _nothing_due: date | None = None
 
-    def __init__(self, file: File, surveys: Surveys, reports: Reports, ledger: Ledger) -> None:
-        self._file, self._surveys = file, surveys
+    def __init__(
+        self, database: Database, surveys: Surveys, reports: Reports, ledger: Ledger
+    ) -> None:
+        self._database, self._surveys = database, surveys
         self._reports, self._ledger = reports, ledger
 
     def forget(self, today: date) -> int:
@@ -46,17 +47,17 @@ class Upkeep:
         Their tallies, sizes and ledger stay. The invitations to a survey go with the reports of the
         version published last.
         """
-        deleted, changed, before = 0, False, self._file.connection.total_changes
+        deleted, changed = 0, False
         for survey_id, version, is_last in self._due(today):
-            with self._file.writing() as connection:
-                deleted += connection.execute(
-                    "DELETE FROM report WHERE survey = ? AND version = ?", (survey_id, version)
-                ).rowcount
+            with self._database.writing() as connection:
+                sql = "DELETE FROM report WHERE survey = ? AND version = ?"
+                reports = connection.execute(sql, (survey_id, version)).rowcount
+                deleted, changed = deleted + reports, changed or reports > 0
                 if is_last:
-                    connection.execute("DELETE FROM invitation WHERE survey = ?", (survey_id,))
-                changed = changed or connection.total_changes > before
+                    sql = "DELETE FROM invitation WHERE survey = ?"
+                    changed = connection.execute(sql, (survey_id,)).rowcount > 0 or changed
         if changed:
-            self._file.rewrite()
+            self._database.rewrite()
         return deleted
 
     def is_overdue(self, day: date) -> bool:
@@ -64,7 +65,7 @@ class Upkeep:
         if self._nothing_due == day:
             return False  # and nothing came since: versions that are over take no reports
         for due in self._due(day):
-            if _has_some(self._file.connection, *due):
+            if _has_some(self._database.connection, *due):
                 return True
         self._nothing_due = day
         return False

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from server.store.file import File
+from server.store.database import Database
 
 #: Work that nobody has begun, that is under way, that is done, and that cannot be done.
 WAITING, RUNNING, DONE, REFUSED = "waiting", "running", "done", "refused"
@@ -36,8 +36,8 @@ class Job:
 class Work:
     """All pieces of work, which one process at a time does in the order in which they came."""
 
-    def __init__(self, file: File) -> None:
-        self._file = file
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
     def get(self, key: str) -> Job | None:
         """Return a piece of work; None if nobody asked for it."""
@@ -50,25 +50,25 @@ class Work:
     def waiting(self) -> int:
         """Return how many pieces of work are not over."""
         sql = f"SELECT count(*) FROM work WHERE state IN ('{WAITING}', '{RUNNING}')"
-        return int(self._file.query(sql).fetchone()[0])
+        return int(self._database.query(sql).fetchone()[0])
 
     def queue(self, key: str) -> tuple[int, int]:
         """Return how many pieces of work that are not over come before one, and after it."""
         sql = (
-            "SELECT coalesce(sum(other.number < work.number), 0), "
-            "coalesce(sum(other.number > work.number), 0) FROM work JOIN work AS other "
+            "SELECT count(*) FILTER (WHERE other.number < work.number), "
+            "count(*) FILTER (WHERE other.number > work.number) FROM work JOIN work AS other "
             f"ON other.state IN ('{WAITING}', '{RUNNING}') WHERE work.key = ?"
         )
-        before, after = self._file.query(sql, key).fetchone()
+        before, after = self._database.query(sql, key).fetchone()
         return int(before), int(after)
 
     def ask(self, key: str, survey_id: str, asked: dict[str, Any]) -> None:
         """Ask for work, if nobody did before; what was refused is tried again."""
-        with self._file.writing() as connection:
+        with self._database.writing() as connection:
             connection.execute("DELETE FROM work WHERE key = ? AND state = ?", (key, REFUSED))
             connection.execute(
-                "INSERT OR IGNORE INTO work SELECT ?, coalesce(max(number), 0) + 1, ?, ?, ?, 0, 0, "
-                "'' FROM work",
+                "INSERT INTO work SELECT ?, coalesce(max(number), 0) + 1, ?, ?, ?, 0, 0, '' "
+                "FROM work WHERE true ON CONFLICT DO NOTHING",
                 (key, survey_id, json.dumps(asked), WAITING),
             )
 
@@ -78,7 +78,7 @@ class Work:
         Only the process that does all work may call this: what was running before ended with the
         process that did it.
         """
-        with self._file.writing() as connection:
+        with self._database.writing() as connection:
             connection.execute(
                 "UPDATE work SET state = ?, result = ? WHERE state = ? AND tries >= ?",
                 (REFUSED, _refused("It was interrupted twice."), RUNNING, _TRIES),
@@ -108,7 +108,7 @@ class Work:
         self._put(key, REFUSED, 1, _refused(message))
 
     def _put(self, key: str, state: str, part: float, result: str) -> None:
-        with self._file.writing() as connection:
+        with self._database.writing() as connection:
             connection.execute(
                 "UPDATE work SET state = ?, part = ?, result = ? WHERE key = ?",
                 (state, part, result, key),
@@ -116,7 +116,9 @@ class Work:
 
     def _read(self, where: str, *values: str) -> Iterator[Job]:
         sql = f"SELECT key, survey, asked, state, part, result FROM work {where}"
-        for key, survey, asked, state, part, result in self._file.query(sql, *values).fetchall():
+        for key, survey, asked, state, part, result in self._database.query(
+            sql, *values
+        ).fetchall():
             yield Job(key, survey, json.loads(asked), state, part, json.loads(result or "{}"))
 
 

@@ -17,7 +17,6 @@ from typing import Any, ClassVar, Protocol
 import rfc8785
 
 from server.store import Store
-from server.store.locks import is_working
 from server.store.work import Job
 
 #: So many pieces of work may wait at once, of all researchers together.
@@ -115,16 +114,17 @@ def begin(store: Store) -> None:
 
     It ends as soon as nothing is to be done, or when this process ends, which closes its input.
     """
-    path = str(store.file.path)
+    address = store.database.address
     with _BEGINNING:
-        process = _PROCESSES.get(path)
+        process = _PROCESSES.get(address)
         if process is not None and process.poll() is not None:
             process.communicate()  # closes its input
             process = None
-        if process is None and not is_working(store.file.path):
-            _PROCESSES[path] = subprocess.Popen(
-                [sys.executable, "-P", "-m", "server.work.process", path],
+        if process is None and not store.database.is_working():
+            # The address can hold a password, and all users of the machine can see arguments.
+            _PROCESSES[address] = subprocess.Popen(
+                [sys.executable, "-P", "-m", "server.work.process"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
-                env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+                env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "DENIABLE_DB": address},
             )

@@ -1,4 +1,4 @@
-"""The process that does the work of one database: `python -m server.work.process DATABASE`."""
+"""The process that does the work of the database that DENIABLE_DB names."""
 
 import os
 import signal
@@ -9,7 +9,6 @@ from pathlib import Path
 
 from server import failures
 from server.store import Store
-from server.store.locks import doing_work
 from server.store.work import Job
 from server.work import read
 
@@ -23,10 +22,10 @@ def main(path: Path) -> None:
     os.nice(19)
     signal.signal(signal.SIGALRM, _too_long)
     store = Store(path)
-    with doing_work(store.file.path) as is_alone:
+    with store.database.doing_work() as is_alone:
         while is_alone and (job := store.work.next()):
             _do(store, job)
-    store.file.leave()
+    store.database.leave()
 
 
 def _do(store: Store, job: Job) -> None:
@@ -67,4 +66,4 @@ def _end_with_parent() -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(os.environ["DENIABLE_DB"]))

@@ -37,7 +37,7 @@ def waits_for_a_link(device: Device, collector: Collector) -> tuple[str, list[st
     fill_in(page, ANSWERS)
     review(page)
     store = Store(collector.database)
-    with store.file.writing() as connection:
+    with store.database.writing() as connection:
         key = ISSUER.key(used.partition("#")[2])
         connection.execute("UPDATE invitation SET used = 1 WHERE token_hash = ?", [key])
     store.close()

@@ -378,7 +378,7 @@ def column(database: Path, sql: str) -> list[Any]:
 def check_books(database: Path, survey: Survey, acknowledged: set[bytes]) -> None:
     """All that was acknowledged is stored, once, charged once and tallied once."""
     store = Store(database)
-    assert integrity(store.file.connection) == "ok"
+    assert integrity(store.database.connection) == "ok"
     stored = column(database, f"SELECT rid FROM report WHERE survey = '{survey.id}'")
     assert not acknowledged - set(stored)
     assert len(stored) == len(set(stored))

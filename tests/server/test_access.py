@@ -251,7 +251,7 @@ def test_names_that_do_not_exist_look_like_those_that_do(
     assert len(set(map(tuple, told.values()))) == 1
     for number in range(300):
         log_in(browser, f"nobody-{number}", "guess")
-    assert tables(store.file.connection)["throttle"][1] <= 16**3
+    assert tables(store.database.connection)["throttle"][1] <= 16**3
 
 
 def test_a_password_is_kept_as_scrypt_and_two_bytes(store: Store, app: Flask) -> None:
@@ -280,7 +280,7 @@ def test_what_researchers_do_is_noted_and_cannot_be_unnoted(
         ("ada", "close"),
     ]
     assert store.log.is_whole()
-    connection = store.file.connection
+    connection = store.database.connection
     for sql in ("UPDATE log SET who = 'bob'", "DELETE FROM log WHERE number = 3"):
         with pytest.raises(Exception, match="append-only"):
             connection.execute(sql)

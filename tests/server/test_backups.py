@@ -25,7 +25,6 @@ from server.backups import abandoned, name_of, series
 from server.deliver import to_store
 from server.store import Store
 from server.store.backups import Held
-from server.store.copies import copied_in_memory
 
 ANSWER = {"meat": "yes", "dish": "soup", "price": "3"}
 
@@ -77,17 +76,17 @@ def test_an_encrypted_backup_is_not_taken_for_a_damaged_one(
 
 
 def test_a_copy_in_memory_is_whole_and_has_no_sessions(
-    store: Store, survey: Survey, database: Path, tmp_path: Path
+    store: Store, survey: Survey, tmp_path: Path
 ) -> None:
     store.access.add_token("let me in")
     fill(store, survey, 30)
-    with copied_in_memory(database) as copy:
+    with store.copied_in_memory() as copy:
         plain = copy.serialize()
     (tmp_path / "copy.db").write_bytes(plain)
     again = Store(tmp_path / "copy.db")
     assert list(again.upkeep.discrepancies(date(2026, 1, 1))) == []
     assert again.reports.kept(survey.id, 1) == 30
-    assert again.file.query("SELECT count(*) FROM research_token").fetchone() == (0,)
+    assert again.database.query("SELECT count(*) FROM research_token").fetchone() == (0,)
     assert not list(tmp_path.glob("*.part"))
 
 
@@ -165,7 +164,7 @@ def test_a_series_waits_prunes_replaces_and_is_restored(
     fill(store, survey, 3)
     late = scheduled(database, folder, "--overdue", 1)
     assert late.exit_code == 0
-    with store.file.writing() as connection:
+    with store.database.writing() as connection:
         connection.execute("UPDATE backup SET at = '2026-01-01T000000Z'")
     late = scheduled(database, folder, "--overdue", 1)
     assert late.exit_code == 1

@@ -69,7 +69,7 @@ def body(survey: Survey, wave: int, answer: str = "yes", seed: int = 1) -> dict[
 
 def post(store: Store, content: dict[str, Any] | bytes) -> Any:
     data = content if isinstance(content, bytes) else json.dumps(content).encode()
-    client: FlaskClient = create_app({"DATABASE": store.file.path}).test_client()
+    client: FlaskClient = create_app({"DATABASE": store.database.path}).test_client()
     return client.post("/api/surveys/tenths/reports", data=data, content_type="application/json")
 
 
@@ -221,7 +221,9 @@ def test_of_eight_processes_as_many_win_as_the_cap_has_room_for(tmp_path: Path) 
     start = context.Barrier(RACERS)
     results = [tmp_path / f"{racer}.txt" for racer in range(RACERS)]
     racers = [
-        context.Process(target=race, args=(store.file.path, tmp_path / "tenths.toml", start, n, to))
+        context.Process(
+            target=race, args=(store.database.path, tmp_path / "tenths.toml", start, n, to)
+        )
         for n, to in enumerate(results)
     ]
     run_all(racers)

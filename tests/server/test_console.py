@@ -144,7 +144,7 @@ def test_a_lost_link_is_replaced_and_says_nothing_of_its_use(
     unused, used, other = links(made)
     assert unused.startswith("https://survey.example.org/s/canteen#")
     key = hashlib.sha256(used.rpartition("#")[2].encode()).digest()
-    with store.file.writing() as connection:
+    with store.database.writing() as connection:
         connection.execute("UPDATE invitation SET used = 1 WHERE token_hash = ?", (key,))
     told = []
     for link in (unused, used):
@@ -212,7 +212,7 @@ def test_deleting_leaves_nothing_of_respondents_and_is_for_good(
     assert post(browser, "/surveys/canteen/delete", sure="cantine").status_code == 422
     assert post(browser, "/surveys/canteen/delete", sure="canteen").status_code == 303
     for table in ("report", "tally", "ledger", "respondent_total", "cell", "snapshot"):
-        (n,) = store.file.query(f"SELECT count(*) FROM {table}").fetchone()
+        (n,) = store.database.query(f"SELECT count(*) FROM {table}").fetchone()
         assert n == 0
     assert "deleted" in browser.get("/surveys/canteen", **HTTPS).text
     assert post(browser, "/surveys/canteen/open").status_code == 409
@@ -272,6 +272,6 @@ def test_an_owner_removes_others_but_not_themselves(signed_in: Browsers, store: 
 
 def test_a_log_that_was_changed_is_said_to_be(signed_in: Browsers, store: Store) -> None:
     browser = signed_in("ada")
-    store.file.connection.execute("DROP TRIGGER log_is_not_changed")
-    store.file.connection.execute("UPDATE log SET who = 'eve' WHERE number = 1")
+    store.database.connection.execute("DROP TRIGGER log_is_not_changed")
+    store.database.connection.execute("UPDATE log SET who = 'eve' WHERE number = 1")
     assert "tampered with" in browser.get("/log", **HTTPS).text

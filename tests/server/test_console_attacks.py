@@ -1,5 +1,6 @@
 """What somebody with a session might try: other people's studies, single reports, and races."""
 
+import os
 import subprocess
 import sys
 import threading
@@ -75,7 +76,7 @@ def test_a_trial_stays_one_whatever_is_done_with_it(
             store.surveys.open_wave("canteen-trial")
     with pytest.raises(StoreError, match="got a trial copy"):
         store.surveys.publish(trial_of(survey))
-    result = run("open", "canteen-trial", "--db", store.file.path)
+    result = run("open", "canteen-trial", "--db", store.database.path)
     assert (result.exit_code, "got a trial copy" in result.stderr) == (1, True)
     _filled(store, 50)  # and another one can be filled
     assert sum(store.reports.cells("canteen-trial").values()) == 50
@@ -177,8 +178,9 @@ def test_a_server_runs_no_program_of_the_folder_in_which_it_starts(
         server.communicate()
         watchdog.cancel()
     done = subprocess.run(
-        [sys.executable, "-P", "-m", "server.work.process", str(database)],
+        [sys.executable, "-P", "-m", "server.work.process"],
         cwd=tmp_path,
+        env={**os.environ, "DENIABLE_DB": str(database)},
         stdin=subprocess.PIPE,
         check=False,
         timeout=LONG,

@@ -358,7 +358,7 @@ def test_every_page_answers_within_bounds_whatever_is_stored(browser: FlaskClien
     pages = ("/surveys", "/surveys/canteen", "/results/canteen", "/surveys/canteen/privacy")
     opened: list[str] = []
     store: Store = browser.application.extensions["store"]
-    connection = store.file.connection
+    connection = store.database.connection
     connection.set_trace_callback(opened.append)
     for page in (*pages, "/surveys/canteen/downloads", TOGETHER):
         assert browser.get(page, **HTTPS).status_code == 200

@@ -148,12 +148,12 @@ def test_a_plug_pulled_before_the_file_is_rewritten_leaves_no_deleted_report(
     store.surveys.open_wave(survey.id)
     sent = dict(islice(submissions(survey), 100))
     assert take_in(store, sent.values(), survey, date(2020, 1, 31)) == [201] * 100
-    store.file.settle()
+    store.database.settle()
     monkeypatch.setattr(File, "rewrite", lambda _: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         store.upkeep.forget(date(2020, 2, 1))
     again = Store(database)
-    again.file.settle()
+    again.database.settle()
     assert again.reports.kept(survey.id, 1) == 0
     assert not any(rid in database.read_bytes() for rid in sent)
 

@@ -261,7 +261,7 @@ def test_a_draft_is_deleted_with_its_history_alone(signed_in: Browsers, store: S
     assert store.drafts.get("idea") is None
     assert browser.get(EDIT, **HTTPS).status_code == 404
     for table in ("draft", "draft_version", "draft_file"):
-        assert store.file.query(f"SELECT count(*) FROM {table}").fetchone() == (0,)
+        assert store.database.query(f"SELECT count(*) FROM {table}").fetchone() == (0,)
 
 
 def test_an_upload_never_replaces_what_was_not_seen(signed_in: Browsers, store: Store) -> None:

@@ -204,7 +204,7 @@ def test_a_full_or_locked_store_asks_to_try_again(
     assert isinstance(connected, property)
     assert connected.fget is not None
     connect = connected.fget
-    limit = [connect(store.file).execute("PRAGMA page_count").fetchone()[0]]
+    limit = [connect(store.database).execute("PRAGMA page_count").fetchone()[0]]
 
     def limited(file: File) -> sqlite3.Connection:
         connection: sqlite3.Connection = connect(file)

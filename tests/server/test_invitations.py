@@ -92,7 +92,7 @@ def test_used_withdrawn_and_unknown_links_get_the_same_answer(
 ) -> None:
     fresh, used, old = ISSUER.issue(), ISSUER.issue(), "A" * 22
     store.invitations.add(invited, 1, map(ISSUER.key, (fresh, used, old)))
-    with store.file.writing() as connection:
+    with store.database.writing() as connection:
         connection.execute(
             "UPDATE invitation SET used = 1 WHERE token_hash = ?", [ISSUER.key(used)]
         )
@@ -157,7 +157,7 @@ def test_a_batch_looks_up_what_it_needs_by_whole_keys(
     survey = read_survey(survey_file)
     reports = next(payloads(survey, [{"meat": "yes", "dish": "soup", "price": "3"}], 1, 1))
     asked: list[str] = []
-    connection = store.file.connection
+    connection = store.database.connection
     connection.set_trace_callback(asked.append)
     batch = [
         Submission(survey, 1, bytes([n] * 16), bytes([n + 9] * 16), key, reports["reports"])

@@ -259,8 +259,8 @@ class Machine(RuleBasedStateMachine):
         """The plug is pulled within a transaction; some try again."""
         batch = self.drawn(answers)
         known = [self.checked(one) for one in batch if one.version in self.model.published]
-        lost = self.store.file.connection
-        self.store.file._local.connection = Unplugged(lost, left)
+        lost = self.store.database.connection
+        self.store.database._local.connection = Unplugged(lost, left)
         with pytest.raises(Pulled):
             self.store.add(known, today())
         lost.close()
@@ -288,9 +288,9 @@ class Machine(RuleBasedStateMachine):
     @rule(whole=st.booleans())
     def tidy(self, whole: bool) -> None:
         if whole:
-            self.store.file.rewrite()
+            self.store.database.rewrite()
         else:
-            self.store.file.settle()
+            self.store.database.settle()
 
     @rule(target=backups)
     def back_up(self) -> tuple[Path, Model]:

@@ -189,12 +189,12 @@ def test_lock_files_are_for_their_owner_alone(survey_file: Path, tmp_path: Path)
     left.chmod(0o644)  # of an earlier release
     assert run("publish", survey_file, "--db", database).exit_code == 0
     store = Store(database)
-    assert not store.file.is_served()
-    with store.file.served():
-        assert store.file.is_served()
+    assert not store.database.is_served()
+    with store.database.served():
+        assert store.database.is_served()
         with (
             pytest.raises(StoreError, match="that no server runs on"),
-            Store(database).file.served(),
+            Store(database).database.served(),
         ):
             pass
     for name in ("x.db", "x.db.lock", "x.db.served"):

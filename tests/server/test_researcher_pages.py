@@ -65,7 +65,7 @@ def test_a_removed_token_lets_nobody_in(
 
 def test_only_the_hash_of_a_token_is_stored(store: Store, bearer: dict[str, str]) -> None:
     store.close()
-    assert b"let me in" not in store.file.path.read_bytes()
+    assert b"let me in" not in store.database.path.read_bytes()
 
 
 def test_estimates_and_ledger_are_the_tables(

@@ -158,11 +158,11 @@ def test_a_reader_does_not_have_the_file_written_anew_again_and_again(
     assert ours.put(check(store, survey.id, body)) == 201
     before = ours._rewritten
     wait_until(lambda: ours._rewritten != before)
-    size = store.file.wal_size()
+    size = store.database.wal_size()
     time.sleep(3 * writer.IDLE)
-    assert store.file.wal_size() == size > 0
+    assert store.database.wal_size() == size > 0
     reader.close()
-    wait_until(lambda: not store.file.wal_size())
+    wait_until(lambda: not store.database.wal_size())
 
 
 def _status(url: str, token: str) -> int:
@@ -244,15 +244,15 @@ def test_a_look_that_failed_does_all_of_it_the_next_time(
     store = _opened(database, survey)
     assert set(take_in(store, bodies, survey, date(2020, 1, 31))) == {201}
     keeper = Keeper(database)
-    with store.file.served():
+    with store.database.served():
         os.utime(server_lock(database), (0, 0))
         with monkeypatch.context() as patch:
             patch.setattr(Upkeep, "forget", lambda *_: 1 / 0)
             with pytest.raises(ZeroDivisionError):
                 keeper.look()
-        assert (store.reports.kept(survey.id, 1), store.file.silence() > 1e9) == (12, True)
+        assert (store.reports.kept(survey.id, 1), store.database.silence() > 1e9) == (12, True)
         keeper.look()
-        assert (store.reports.kept(survey.id, 1), store.file.silence() < 600) == (0, True)
+        assert (store.reports.kept(survey.id, 1), store.database.silence() < 600) == (0, True)
 
 
 def test_the_watch_tells_of_reports_that_were_to_be_deleted(
@@ -274,14 +274,14 @@ def test_the_watch_tells_when_nobody_sees_to_promises(
     client: FlaskClient, store: Store, database: Path
 ) -> None:
     assert client.get("/healthz").status_code == 200  # no server runs, so nobody should
-    with store.file.served():
-        store.file.beat()
+    with store.database.served():
+        store.database.beat()
         assert client.get("/healthz").status_code == 200
         os.utime(server_lock(database), (time.time() - 700,) * 2)
         answer = client.get("/healthz")
         assert answer.status_code == 503
         assert "has not succeeded lately" in answer.get_json()["status"]
-        store.file.beat()
+        store.database.beat()
         assert client.get("/healthz").status_code == 200
 
 
@@ -338,7 +338,7 @@ def test_restoring_opens_nothing_and_says_what_comes_back(
 
 def test_groups_of_few_are_warned_of(store: Store, survey: Survey, survey_file: Path) -> None:
     bodies, _ = _sent(survey, 19)
-    database = store.file.path
+    database = store.database.path
     assert set(take_in(store, bodies, survey)) == {201}
     told = run("audit", "--db", database)
     assert told.exit_code == 0
@@ -364,8 +364,8 @@ def test_groups_of_enough_are_not_warned_of(
 ) -> None:
     bodies, _ = _sent(survey, 20)
     assert set(take_in(store, bodies, survey)) == {201}
-    told = run("audit", "--db", store.file.path)
+    told = run("audit", "--db", store.database.path)
     assert "note: " not in told.stderr
     assert "none of fewer than 20" in told.stdout
     survey_file.write_text(survey_file.read_text().replace("Roast", "Roast beef"))
-    assert "fewer than 20" not in run("publish", survey_file, "--db", store.file.path).stderr
+    assert "fewer than 20" not in run("publish", survey_file, "--db", store.database.path).stderr

@@ -63,7 +63,7 @@ def test_the_server_looks_at_the_schedule(
     store.surveys.close_waves("canteen")
     store.studies.schedule("canteen", DAY, None)
     monkeypatch.setattr(retention, "today", lambda: DAY)
-    with store.file.served():
+    with store.database.served():
         Keeper(database).look()
     assert store.surveys.waves("canteen") == {1: "open"}
 

@@ -60,12 +60,12 @@ def test_a_database_of_a_released_schema_is_brought_up_and_keeps_what_it_has(
     assert len(list(chain(*store.reports.payloads(survey.survey, 1)))) == 25
     assert sum(spend.submissions for spend in store.ledger.spends("canteen")) == 25
     assert list(store.upkeep.discrepancies(date(2026, 1, 1))) == []
-    assert inspection.integrity(store.file.connection) == "ok"
+    assert inspection.integrity(store.database.connection) == "ok"
     fresh = Store(tmp_path / "new.db", create=True)
-    assert {name: sql for name, (sql, _) in inspection.tables(store.file.connection).items()} == {
-        name: sql for name, (sql, _) in inspection.tables(fresh.file.connection).items()
-    }
-    for sql, _ in inspection.tables(store.file.connection).values():
+    assert {
+        name: sql for name, (sql, _) in inspection.tables(store.database.connection).items()
+    } == {name: sql for name, (sql, _) in inspection.tables(fresh.database.connection).items()}
+    for sql, _ in inspection.tables(store.database.connection).values():
         assert sql.endswith("WITHOUT ROWID")
     store.close()
     assert _version(tmp_path / "old.db") == SCHEMA_VERSION
@@ -92,7 +92,7 @@ def test_charges_of_versions_and_waves_are_added_up_by_terms(tmp_path: Path) -> 
     assert after == before
     assert sorted(store.ledger.respondents("panel").values()) == [4, 6]
     assert list(store.upkeep.discrepancies(date(2026, 1, 1))) == []
-    store.file.rewrite()
+    store.database.rewrite()
     store.close()
     # The versions stand in reports, tallies and surveys alone: once in each of their rows.
     content = database.read_bytes()
@@ -167,8 +167,10 @@ def test_a_survey_that_was_tampered_with_is_not_migrated(tmp_path: Path) -> None
 
 
 def test_the_newest_schema_is_what_a_new_database_gets(tmp_path: Path) -> None:
-    kept = inspection.tables(Store(_restored(SCHEMAS[-1], tmp_path / "kept.db")).file.connection)
-    new = inspection.tables(Store(tmp_path / "new.db", create=True).file.connection)
+    kept = inspection.tables(
+        Store(_restored(SCHEMAS[-1], tmp_path / "kept.db")).database.connection
+    )
+    new = inspection.tables(Store(tmp_path / "new.db", create=True).database.connection)
     assert {name: sql for name, (sql, _) in kept.items()} == {
         name: sql for name, (sql, _) in new.items()
     }
@@ -209,5 +211,5 @@ def test_a_plug_pulled_while_migrating_leaves_the_old_schema(steps: int, tmp_pat
     assert process.exitcode == -signal.SIGKILL
     assert _version(database) == 1
     store = Store(database, upgrade=True)
-    assert inspection.integrity(store.file.connection) == "ok"
+    assert inspection.integrity(store.database.connection) == "ok"
     assert list(store.upkeep.discrepancies(date(2026, 1, 1))) == []

@@ -43,9 +43,9 @@ def test_ten_lines_compute_the_difference_that_compare_prints(tmp_path: Path) ->
     to_store(store, survey.id, payloads(survey, people, 1, seed=1), lambda _: None)
     store.surveys.close_waves(survey.id)
     (tmp_path / "study.zip").unlink(missing_ok=True)
-    bundled(store.file.path, survey.id)
+    bundled(store.database.path, survey.id)
     zipfile.ZipFile(tmp_path / "study.zip").extractall(tmp_path / "all")
-    words = "compare", survey.id, "harassed", "--groups", "team", "--db", store.file.path
+    words = "compare", survey.id, "harassed", "--groups", "team", "--db", store.database.path
     (stated,) = (row for row in table(run(*words)) if row["term"] == "yes")
     expected = [float(stated["estimate"]), float(stated["std_error"])]
 

@@ -223,7 +223,7 @@ def test_a_survey_whose_last_day_is_over_shows_all_of_it(
         monkeypatch.setattr(f"{name}.today", lambda: date(2026, 3, 1))
     people = [{"meat": "yes", "dish": "soup", "price": "3"}] * 35
     to_store(store, survey.id, payloads(survey, people, 1, 1), lambda _: None)
-    with store.file.served():
+    with store.database.served():
         Keeper(database).look()
         assert StoredWave(store, survey.id, batch=True).is_open
         for name in ("server.stored_results", "server.retention"):
@@ -238,6 +238,6 @@ def test_a_survey_whose_last_day_is_over_shows_all_of_it(
 )
 def test_an_audit_finds_cells_that_are_no_recount(store: Store, come: Send, damage: str) -> None:
     come(3)
-    with store.file.writing() as connection:
+    with store.database.writing() as connection:
         connection.execute(damage)
     assert any("not a recount" in told for told in store.upkeep.discrepancies(date(2026, 1, 1)))

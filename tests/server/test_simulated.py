@@ -60,7 +60,7 @@ def test_the_store_counts_them_and_no_report_bears_a_mark(mixed: Store, survey: 
 def _tables(store: Store) -> dict[str, tuple[str, Any]]:
     from server.store import inspection
 
-    return inspection.tables(store.file.connection)
+    return inspection.tables(store.database.connection)
 
 
 def test_pages_tell_of_those_among_the_reports_that_they_show(store: Store, survey: Survey) -> None:

@@ -53,7 +53,7 @@ def test_replays_are_known_where_a_damaged_ledger_has_terms_without_a_version(
     store: Store, survey: Survey
 ) -> None:
     assert _fill(store, survey, 3) == {"stored": 3}
-    with store.file.writing() as connection:
+    with store.database.writing() as connection:
         connection.execute("UPDATE ledger SET terms = zeroblob(32)")
     assert _fill(store, survey, 3) == {"known": 3}
 

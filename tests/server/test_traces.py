@@ -269,9 +269,9 @@ def test_who_reads_keeps_neither_reports_out_nor_the_log_for_good(
         time.sleep(writer.IDLE + 0.5)  # now the log would be emptied
         assert ours.put(sent[2]) == 201
         time.sleep(writer.IDLE + 0.5)
-        assert store.file.wal_size() > 0
+        assert store.database.wal_size() > 0
         reader.execute("COMMIT")
-    wait_until(lambda: not store.file.wal_size())
+    wait_until(lambda: not store.database.wal_size())
 
 
 # Retention
@@ -313,7 +313,7 @@ def test_reports_that_are_due_are_gone_and_nothing_else(survey_file: Path, tmp_p
     assert not any(rid in _bytes(database) for rid in rids[due.version])
     assert all(rid in _bytes(database) for one in (kept, other) for rid in rids[one.version])
     assert list(store.upkeep.discrepancies(after)) == []
-    assert integrity(store.file.connection) == "ok"
+    assert integrity(store.database.connection) == "ok"
     assert str(StoredWave(store, due.id, 1, due.version).estimates(0.95)) == estimates
 
     # Whose report was deleted cannot send it again.
@@ -391,7 +391,7 @@ def test_a_clock_that_jumps_changes_nothing_but_what_is_open(
         # Back on the right day, those who were refused are taken.
         for body in bodies["until"]:
             assert ours.put(check(store, "until", body)) in (200, 201)
-        store.file.settle()
+        store.database.settle()
         dumps.append(_dump(database))
     assert dumps[0] == dumps[1]
     assert sum('INSERT INTO "report"' in line for line in dumps[0]) == 80

@@ -34,7 +34,7 @@ def test_every_kind_of_question_is_taken_and_charged_as_devices_charge(tmp_path:
             )
             assert answer.status_code == status, answer.get_json()
         due[survey_id] += case["charge"]
-    charged = store.file.query("SELECT survey, sum(charged) FROM ledger GROUP BY survey")
+    charged = store.database.query("SELECT survey, sum(charged) FROM ledger GROUP BY survey")
     assert dict(charged.fetchall()) == due
 
 

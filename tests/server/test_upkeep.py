@@ -26,7 +26,7 @@ from server.audit.database import audit_database
 from server.deliver import to_store
 from server.invitations import ISSUER
 from server.pages.browser_files import CLIENT
-from server.store import Store, StoreBusy, reports
+from server.store import Store, StoreBusy
 from server.store.file import File
 from server.store.inspection import tables
 
@@ -103,7 +103,7 @@ def test_a_backup_with_a_changed_log_is_refused(store: Store, tmp_path: Path) ->
 def test_an_audit_sees_what_was_planted(store: Store, database: Path, planted: str) -> None:
     assert run("audit", "--db", database).exit_code == 0
     assert run("audit", "--quiet", "--db", database).output == ""
-    store.file.connection.execute(planted)
+    store.database.connection.execute(planted)
     assert run("audit", "--quiet", "--db", database).stderr.startswith("not as it should be: ")
     told = run("audit", "--db", database)
     assert told.exit_code == 1
@@ -132,7 +132,7 @@ def test_an_audit_sees_a_report_that_was_changed(
     store: Store, survey: Survey, database: Path, payload: str
 ) -> None:
     fill(store, survey, 30)
-    store.file.connection.execute(
+    store.database.connection.execute(
         "UPDATE report SET payload = ? WHERE rid = (SELECT min(rid) FROM report)", (payload,)
     )
     result = run("audit", "--db", database)
@@ -155,7 +155,7 @@ def test_damaged_totals_are_told_in_a_line(
     store: Store, survey: Survey, database: Path, damage: str
 ) -> None:
     fill(store, survey, 30)
-    store.file.connection.execute(damage)
+    store.database.connection.execute(damage)
     result = run("audit", "--db", database)
     assert result.exit_code == 1
     assert result.stderr.startswith("Error: ")
@@ -173,11 +173,11 @@ def test_a_slow_reader_of_what_is_printed_does_not_keep_the_order_of_arrival(
     def slow(text: Any = None, **more: Any) -> None:
         # While it is printed, another process writes and empties its log.
         fill(other, survey, 1, 100 + len(settled))
-        settled.append(other.file.settle())
+        settled.append(other.database.settle())
         echo(text, **more)
 
     monkeypatch.setattr(click, "echo", slow)
-    monkeypatch.setattr(reports, "AT_ONCE", 4)
+    monkeypatch.setattr("server.store.database.AT_ONCE", 4)
     monkeypatch.setattr(csv_json, "_AT_ONCE", 4)
     for what in ("export", "ledger"):
         assert run(what, survey.id, "--db", database).exit_code == 0
@@ -213,7 +213,7 @@ def test_a_start_that_fails_leaves_a_running_server_alone(
         assert "Address already in use" in told.stderr
         store = Store(database)
         assert store.surveys.waves("canteen") == {1: "open"}
-        assert tables(store.file.connection)["research_token"][1] == 1
+        assert tables(store.database.connection)["research_token"][1] == 1
         store.close()
 
 
@@ -259,7 +259,7 @@ def test_no_list_of_writes_is_left_in_the_index_of_the_log(
     for seed in range(40):
         fill(store, survey, 1, seed)
     assert len(listed()) > 80
-    assert store.file.settle()
+    assert store.database.settle()
     assert listed() in ([], [1])
 
 
@@ -334,14 +334,14 @@ def test_the_watch_tells_what_is_wrong(
         assert client.get("/healthz").get_json() == {"status": "the disk is nearly full"}
     store: Store = client.application.extensions["store"]
     client.application.config["PROPAGATE_EXCEPTIONS"] = False
-    store.file.connection.execute("ALTER TABLE tally RENAME TO elsewhere")
+    store.database.connection.execute("ALTER TABLE tally RENAME TO elsewhere")
     assert send(make()).status_code == 500
     answer = client.get("/healthz")
     assert (answer.status_code, answer.get_json()) == (503, {"status": "reports cannot be stored"})
     with monkeypatch.context() as patch:
         patch.setattr(writer, "UNWELL", 0.0)  # a minute later
         assert client.get("/healthz").status_code == 200
-    store.file.connection.execute("ALTER TABLE elsewhere RENAME TO tally")
+    store.database.connection.execute("ALTER TABLE elsewhere RENAME TO tally")
     assert send(make()).status_code == 201
     assert client.get("/healthz").status_code == 200
 
@@ -361,7 +361,7 @@ def test_odd_names_are_names_of_files(tmp_path: Path, survey_file: Path) -> None
             assert (tmp_path / name).stat().st_mode & 0o077 == 0
             assert run("audit", "--db", name).exit_code == 0
     (tmp_path / "link.db").symlink_to(tmp_path / "file:x.db")
-    assert Store(tmp_path / "link.db").file.path == Store(tmp_path / "file:x.db").file.path
+    assert Store(tmp_path / "link.db").database.path == Store(tmp_path / "file:x.db").database.path
 
 
 def test_others_wait_for_the_lock_only_so_long(
@@ -370,7 +370,7 @@ def test_others_wait_for_the_lock_only_so_long(
     monkeypatch.setattr(File, "LOCK_PATIENCE", 0.2)
     other = Store(database)
     busy = pytest.raises(StoreBusy, match="is being written by another process for long")
-    with other.file.locked(), busy:
+    with other.database.locked(), busy:
         store.log.add("2026-01-01T00:00:00Z", "ada", "view", "canteen")
     store.log.add("2026-01-01T00:00:00Z", "ada", "view", "canteen")
     assert [entry.number for entry in store.log.entries()] == [1]

@@ -1,0 +1,240 @@
+"""What a database does for the store: all that differs between SQLite and PostgreSQL.
+
+The parts of the store are written once, in SQL that both know: places are `?` or `?1`, conflicts
+name their columns, and sums are cast to whole numbers.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple, Protocol
+
+from server.store.locks import StoreError
+
+#: The tables that have something of respondents, in the order in which they are written; all have a
+#: column `survey`.
+OF_RESPONDENTS = (
+    "report",
+    "tally",
+    "report_size",
+    "snapshot",
+    "simulated",
+    "cell",
+    "ledger",
+    "respondent_total",
+    "total_snapshot",
+    "invitation",
+)
+
+
+#: How many rows of a long answer are read at once: numpy is fast with them, and they take a few
+#: megabytes.
+AT_ONCE = 4096
+
+
+class StoreBusy(StoreError):
+    """It cannot be written now: the disk is full, others hold it, or the connection was lost.
+
+    Nothing was stored, unless the connection was lost while a transaction ended: then the next try
+    learns whether it was.
+    """
+
+
+class Again(StoreBusy):
+    """A transaction came in the way of another one, and must be run again from its beginning."""
+
+
+class Rows(Protocol):
+    """What a statement returned; `rowcount` says how many rows it changed."""
+
+    @property
+    def rowcount(self) -> int:
+        """How many rows were changed."""
+
+    def fetchone(self) -> Any:
+        """Return the next row, or None."""
+
+    def fetchall(self) -> list[Any]:
+        """Return the rows that are left."""
+
+    def __iter__(self) -> Iterator[Any]:
+        """Iterate over the rows that are left."""
+
+
+class Connection(Protocol):
+    """A connection to a database of either kind."""
+
+    def execute(self, sql: str, values: Sequence[Any] = (), /) -> Rows:
+        """Run a statement with these values in its places."""
+
+    def executemany(self, sql: str, rows: Iterable[Sequence[Any]], /) -> object:
+        """Run a statement for each of these rows of values."""
+
+
+class Setting(NamedTuple):
+    """A setting of a database's server: how it is, whether it is as it must be, and what to do."""
+
+    name: str
+    found: str
+    ok: bool
+    advice: str
+
+
+class Database(ABC):
+    """A database that holds the tables of `server.store.schema`.
+
+    Safe to share between threads, which have a connection each, and between processes.
+    """
+
+    #: Seconds that all but the writer of reports wait for other writers.
+    LOCK_PATIENCE: ClassVar[float] = 10
+
+    #: How messages name it; never with a password.
+    name: str
+    #: What names its backups: the beginning of their names.
+    stem: str
+    #: By what another process of this program opens it. It may hold a password.
+    address: str
+    #: Its files on this machine, if it has any: the database's own first.
+    path: Path | None = None
+
+    @property
+    @abstractmethod
+    def connection(self) -> Connection:
+        """This thread's connection."""
+
+    def query(self, sql: str, *values: object) -> Rows:
+        """Return the rows of a query with these values in its places."""
+        return self.connection.execute(sql, values)
+
+    @abstractmethod
+    def among(self, sql: str, where: tuple[str | int, ...], keys: Sequence[bytes]) -> Rows:
+        """Return the rows of a query that ends in IN, for these keys."""
+
+    @abstractmethod
+    def stream(self, sql: str, *values: object) -> Iterator[list[Any]]:
+        """Yield the rows of a query, a few thousand at a time: they may not fit into memory."""
+
+    def write(self, sql: str, *values: object) -> None:
+        """Run one statement, in a transaction of its own; errors: see `writing`."""
+        with self.writing() as connection:
+            connection.execute(sql, values)
+
+    @abstractmethod
+    def writing(self) -> AbstractContextManager[Connection]:
+        """Run a transaction, which is stored completely or not at all, and alone.
+
+        Raises
+        ------
+        StoreBusy
+            If the disk is full, or others write for long.
+        """
+
+    @abstractmethod
+    def taking_in(self) -> AbstractContextManager[Connection]:
+        """Run a transaction that adds reports, which waits for other writers without end."""
+
+    @abstractmethod
+    def take_turns(self, surveys: Iterable[str]) -> None:
+        """Wait within `taking_in` until no other transaction writes to these surveys."""
+
+    @abstractmethod
+    def add_counts(self, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
+        """Add blocks of counts to those of `tally` or `report_size`, within a transaction."""
+
+    @abstractmethod
+    def accounts(self, survey_id: str) -> Iterator[tuple[str, str, int]]:
+        """Yield each pseudonym, its terms with how often as JSON, and what it was charged in all.
+
+        In the order of pseudonyms. The database groups the rows, which is faster than Python.
+        """
+
+    @abstractmethod
+    def served(self) -> AbstractContextManager[bool]:
+        """Serve it, and yield whether no other server does.
+
+        Raises
+        ------
+        StoreError
+            If it can have only one server, and has one, or its schema is being changed.
+        """
+
+    @abstractmethod
+    def is_served(self) -> bool:
+        """Return whether a server runs on it."""
+
+    @abstractmethod
+    def doing_work(self) -> AbstractContextManager[bool]:
+        """Become the one process that does what takes long; yield whether it is this one."""
+
+    @abstractmethod
+    def is_working(self) -> bool:
+        """Return whether a process does the long work."""
+
+    @abstractmethod
+    def beat(self) -> None:
+        """Record that a server has just deleted all that was due; no respondent does."""
+
+    @abstractmethod
+    def silence(self) -> float:
+        """Return the seconds since the last `beat`."""
+
+    @abstractmethod
+    def is_small(self) -> bool:
+        """Return whether it can be written anew while reports come, without delaying them."""
+
+    @abstractmethod
+    def settle(self) -> bool:
+        """Remove the order of the latest writes, as far as that needs little time.
+
+        Return whether nothing is left to do now.
+        """
+
+    @abstractmethod
+    def rewrite(self) -> bool:
+        """Write all that respondents sent anew, in the order of keys; return what `settle` does."""
+
+    @abstractmethod
+    def is_settled(self) -> bool:
+        """Return whether `settle` has nothing to do."""
+
+    @abstractmethod
+    def trace(self) -> tuple[str, str]:
+        """Return what tells the order of the latest writes: where it is, and how much there is."""
+
+    @abstractmethod
+    def free(self) -> int | None:
+        """Return the free bytes of its disk; None if this machine does not know."""
+
+    @abstractmethod
+    def settings(self) -> list[Setting]:
+        """Return the settings of its server that could keep what must not be kept, or lose it."""
+
+    @abstractmethod
+    def tables(self) -> dict[str, tuple[str, int]]:
+        """Return for each table what it is made of, and how many rows it has."""
+
+    @abstractmethod
+    def other_objects(self) -> dict[str, str]:
+        """Return what is no table, such as triggers and indexes, by name, and what makes each."""
+
+    @abstractmethod
+    def expected(self) -> tuple[dict[str, str], dict[str, str]]:
+        """Return what tables and other objects of this release are made of."""
+
+    @abstractmethod
+    def integrity(self) -> str:
+        """Return "ok", or the first thing that is wrong with how it is stored."""
+
+    @abstractmethod
+    def write_copy(self, place: str) -> None:
+        """Write all rows, in the order of keys, into an empty SQLite database: its path or URI."""
+
+    @abstractmethod
+    def leave(self) -> None:
+        """Close this thread's connection, in whatever state it is."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close this thread's connection, and leave no history of writes if that is quick."""
