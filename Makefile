@@ -78,6 +78,7 @@ bench: .venv/.bench
 	$(BIN)/python benchmarks/console.py
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/growth.py
 	$(BIN)/python benchmarks/page.py
+	$(BIN)/python benchmarks/readability.py
 
 # Pictures of every page in every state, on a phone and on a desktop, into the folder screenshots/, and
 # those of the README and the tutorial into docs/pictures/.
