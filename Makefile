@@ -23,7 +23,7 @@ RUNTIME := server/deploy/files/requirements.txt
 COMPILED = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest \
   --upgrade --generate-hashes --no-header
 
-.PHONY: demo test test-more bench screenshots lock clean
+.PHONY: demo docs test test-more bench screenshots lock clean
 .NOTPARALLEL:
 
 demo: .venv/.demo
@@ -33,7 +33,7 @@ test: .venv/.test
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/mypy docs/check_survey.py
+	MYPYPATH=docs $(BIN)/mypy docs/*.py
 	@set -e; for folder in $(TYPED); do \
 	  echo "mypy $$folder"; MYPYPATH=$$folder:$(ELSEWHERE) $(BIN)/mypy $$folder*.py; done
 	$(BIN)/python tests/programs.py chromium headless-shell firefox webkit xvfb
@@ -86,6 +86,11 @@ screenshots: .venv/.test
 	$(BIN)/python tests/programs.py chromium
 	$(BIN)/python tests/e2e/screenshots.py
 
+# The documentation as a site, into the folder site/: index.html can be opened as it is. A link that leads nowhere
+# is an error.
+docs: .venv/.docs
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going docs site
+
 # The newest releases of all that the program and its tests need, with their hashes; and the licenses
 # of the former, from an environment that has these and nothing else.
 lock: .venv/.test
@@ -99,10 +104,10 @@ lock: .venv/.test
 	.venv/locked/bin/python tests/licenses.py > docs/licenses.md
 
 clean:
-	rm -rf .venv
+	rm -rf .venv site
 
 # Each extra of pyproject.toml has its own mark, made anew when that file changes.
-.venv/.demo .venv/.test .venv/.bench: .venv/.%: pyproject.toml | $(BIN)/python
+.venv/.demo .venv/.docs .venv/.test .venv/.bench: .venv/.%: pyproject.toml | $(BIN)/python
 	@echo "Installing what make $* needs into .venv; this takes a minute, once."
 ifdef LOCKED
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check \

@@ -240,6 +240,17 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert (page.parent / target).exists(), target
 
 
+def test_every_page_of_the_site_is_in_its_contents() -> None:
+    docs = ROOT / "docs"
+    named = {"index"}
+    for page in docs.rglob("*.md"):
+        for contents in re.findall(r"^```{toctree}\n(.*?)^```", page.read_text(), re.M | re.S):
+            named |= {line for line in contents.splitlines() if re.fullmatch(r"[a-z/-]+", line)}
+    assert {
+        path.relative_to(docs).with_suffix("").as_posix() for path in docs.rglob("*.md")
+    } == named
+
+
 def test_kinds_and_mechanisms_are_documented() -> None:
     text = (ROOT / "docs/survey-file.md").read_text()
     for name in [*KINDS, *MECHANISMS]:

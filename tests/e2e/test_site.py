@@ -1,0 +1,104 @@
+"""The documentation becomes a site: every link leads somewhere, nothing comes from elsewhere."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from limits import LONG, MOMENT
+from playwright.sync_api import Browser, Page, expect
+from test_looks import RULES
+
+ROOT = Path(__file__).parents[2]
+
+pytestmark = pytest.mark.more
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the site; building it fails at a link that leads nowhere."""
+    folder = tmp_path_factory.mktemp("site")
+    built = _build(ROOT / "docs", folder)
+    assert built.returncode == 0, built.stderr
+    return folder
+
+
+def _build(docs: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    options = ["--quiet", "--fail-on-warning", "--keep-going", "-d", str(folder / ".read")]
+    options += ["--conf-dir", str(ROOT / "docs")]
+    call = [sys.executable, "-m", "sphinx", *options, str(docs), str(folder)]
+    return subprocess.run(call, capture_output=True, text=True, timeout=LONG)
+
+
+def test_pages_ask_nothing_of_other_hosts_and_say_nothing_in_the_console(
+    site: Path, browser: Browser
+) -> None:
+    page = browser.new_page()
+    said: list[str] = []
+    page.on("request", lambda request: said.append(request.url))
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    pages = sorted(site.rglob("*.html"))
+    assert len(pages) > 30
+    for path in pages:
+        page.goto(path.as_uri())
+    page.close()
+    assert [one for one in said if not one.startswith((site.as_uri(), "data:"))] == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1280])
+def test_pages_are_accessible_and_fit_the_window(
+    site: Path, browser: Browser, width: int, scheme: Any
+) -> None:
+    context = browser.new_context(
+        viewport={"width": width, "height": 800}, color_scheme=scheme, bypass_csp=True
+    )
+    page = context.new_page()
+    names = ["index", "sharing", "notebooks/means"]
+    if (width, scheme) == (360, "light"):  # on long pages axe takes long
+        names += ["commands", "http", "survey-file", "python/tables-and-models"]
+    for name in names:
+        page.goto((site / f"{name}.html").as_uri())
+        found = Axe().run(page, options=RULES).response["violations"]
+        assert [(one["id"], one["nodes"][0]["html"][:120]) for one in found] == [], name
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, name
+    context.close()
+
+
+def _titles(page: Page) -> list[str]:
+    return page.locator("#search-results li > a").all_inner_texts()
+
+
+def test_search_works_without_a_server(site: Path, browser: Browser) -> None:
+    page = browser.new_page()
+    page.goto((site / "index.html").as_uri())
+    page.get_by_role("textbox", name="Search").fill("Fieller")
+    page.keyboard.press("Enter")
+    expect(page.locator("#search-results .search-summary")).to_contain_text(
+        "found", ignore_case=True, timeout=1000 * MOMENT
+    )
+    assert "Methods: the formulas" in _titles(page)
+    page.close()
+
+
+def test_what_the_site_has_from_the_code_is_there(site: Path) -> None:
+    for name, words in {
+        "commands": ("deniable regress [OPTIONS] SURVEY-ID FORMULA", "--no-answer"),
+        "http": ("/api/surveys/{survey_id}/reports", "application/problem+json", "OpenSurvey"),
+        "python/studies": ("analysis.Study.open", "The file that"),
+        "python/parts": ("krr", "Kairouz"),
+        "notebooks/means": ("true mean of these people",),
+    }.items():
+        text = (site / f"{name}.html").read_text()
+        assert [word for word in words if word not in text] == []
+
+
+def test_a_link_that_leads_nowhere_stops_the_build(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/index.md").write_text("# Title\n\n[away](#no-such-part)\n")
+    built = _build(tmp_path / "docs", tmp_path / "site")
+    assert built.returncode == 1
+    assert "no-such-part" in built.stderr
