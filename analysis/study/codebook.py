@@ -17,16 +17,23 @@ class Code:
 
     `variable` is the name of the column of reports, `weight` that of the column of debiased weights
     of this value, empty if there is none. `code` is the report that reads like this value; None
-    where reports are sets, bits, or symbols that stand for no value. `p` and `q` are the
-    probabilities that a report supports the value if it is the true one, and if another is; None
-    where reports do not support values. `epsilon` is that of one report. `asked` is the condition
-    on which a question is shown. `reason` is why its author chose this ε, empty if none is given.
+    where reports are sets, bits, or symbols that stand for no value. `cells` says how the column of
+    reports writes them, and `missing` what an empty cell means, empty where there can be none.
+    `divisor` is the column of weights whose mean divides that of `weight`: the share of those who
+    gave a number; empty if all do. `draw` is the id of the table of questions that were drawn
+    together, if this one was, and `portion` the part of people who were asked it. `p` and `q` are
+    the probabilities that a report supports the value if it is the true one, and if another is;
+    None where reports do not support values. `epsilon` is that of one report. `asked` is the
+    condition on which a question is shown. `reason` is why its author chose this ε, empty if none
+    is given.
     `earlier_labels` are those of earlier versions that were declared to mean the same, joined by
     `` | ``.
     """
 
     variable: str
     code: int | None
+    cells: str
+    missing: str
     question: str
     kind: str
     text: str
@@ -34,6 +41,9 @@ class Code:
     value: str
     label: str
     weight: str
+    divisor: str
+    draw: str
+    portion: float
     mechanism: str
     epsilon: float
     delta: float
@@ -70,13 +80,18 @@ def _codes(survey: Survey, question: Question, corrected: Sequence[Survey]) -> l
         Code(
             variable=f"{REPORT}{variable(question.id)}",
             code=codes.get(value),
+            cells=_cells(question, bool(codes)),
+            missing="not asked" if randomizer.portion < 1 else "",
             question=question.id,
             kind=spec["kind"],
             text=survey.wording(question),
             asked=written(spec["shows_if"]) if "shows_if" in spec else "",
             value=value,
             label=label,
-            weight=_weight(question, value),
+            weight=(weight := _weight(question, value)),
+            divisor=_divisor(question) if weight else "",
+            draw=question.place.draw if question.place else "",
+            portion=float(randomizer.portion),
             mechanism=question.mechanism.name,
             epsilon=randomizer.epsilon,
             delta=float(randomizer.delta),
@@ -99,6 +114,21 @@ def _earlier(question: Question, value: str, label: str, corrected: Sequence[Sur
         if asked.id == question.id
     ]
     return [one for one in dict.fromkeys(before) if one != label]
+
+
+def _cells(question: Question, has_codes: bool) -> str:
+    """Return how the column of a question's reports writes them."""
+    if has_codes:
+        return "code"
+    kind = question.randomizer.channel.report_schema()["type"]
+    written = {"array": "symbols joined by |", "string": "bits in base64url"}.get(kind, "symbol")
+    return written if question.randomizer.encoder.cohorts is None else f"cohort:{written}"
+
+
+def _divisor(question: Question) -> str:
+    """Return the column of weights by whose mean that of a number is divided; empty if by none."""
+    is_part = question.domain.estimand is Estimand.MEAN and question.domain.no_answer
+    return f"debiased_{debiasing(question)[0][1]}" if is_part else ""
 
 
 def _weight(question: Question, value: str) -> str:

@@ -320,7 +320,8 @@ def export(
     """Print the randomized reports, a row a respondent, sorted by what they say.
 
     Without ids or pseudonyms, and in no order of arrival. sav (SPSS), dta (Stata), xlsx and parquet
-    have labels, and need --output or a pipe; ddi describes the columns as XML.
+    have labels, and need --output or a pipe; r is a script that R runs, with labels and functions;
+    ddi describes the columns as XML.
     """
     if output is None and not FORMATS[form].is_text and sys.stdout.isatty():
         raise click.UsageError(f"{form} is no text for a terminal: name a file with --output")

@@ -60,7 +60,7 @@ def get_ledger(survey_id: str, form: str) -> Response:
 
 
 @blueprint.get(
-    "/api/surveys/<survey_id>/reports.<any(csv, json, xlsx, sav, dta, parquet, xml):form>"
+    "/api/surveys/<survey_id>/reports.<any(csv, json, xlsx, sav, dta, parquet, R, xml):form>"
 )
 @access.for_analysts
 def get_reports(survey_id: str, form: str) -> Response:

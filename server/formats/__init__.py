@@ -53,6 +53,7 @@ FORMATS = {
     "sav": Format("SPSS", "sav", "application/x-spss-sav", "spss", ("pandas", "pyreadstat")),
     "dta": Format("Stata", "dta", "application/x-stata-dta", "stata", ("pandas", "pyreadstat")),
     "parquet": Format("Parquet", "parquet", _PARQUET, "parquet", ("pyarrow",)),
+    "r": Format("R", "R", "text/x-r", "r", is_text=True),
     "ddi": Format("DDI-Codebook", "xml", "application/xml", "ddi", is_text=True),
 }
 

@@ -29,7 +29,8 @@ from server.store import Store
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 MEMBERS = {
     *("CITATION.cff", "README.md", "channels.csv", "codebook.json", "datapackage.json"),
-    *("estimates.csv", "label.csv", "methods.md", "recompute.R", "recompute.ipynb"),
+    *("codebook.csv", "estimates.csv", "label.csv", "methods.md", "recompute.R"),
+    *("recompute.ipynb", "study.R", "together.csv"),
     *("reports.csv", "scores.csv", "survey.json", "tallies.csv", "tallies.json"),
 }
 
@@ -70,6 +71,7 @@ def test_a_bundle_is_whole_and_says_what_the_commands_say(store: Store, answered
     for name, words in (
         ("estimates.csv", ["estimate"]),
         ("reports.csv", ["export"]),
+        ("codebook.csv", ["codebook"]),
         ("codebook.json", ["codebook", "--json"]),
         ("label.csv", ["codebook", "--label"]),
         ("methods.md", ["codebook", "--methods"]),
@@ -80,7 +82,7 @@ def test_a_bundle_is_whole_and_says_what_the_commands_say(store: Store, answered
     result = run("verify", output)
     assert result.exit_code == 0, result.output
     rows = len(table(run("estimate", "canteen", "--db", database)))
-    assert f"{answered} reports, {rows} estimates computed again, 15 files" in result.stdout
+    assert f"{answered} reports, {rows} estimates computed again, 18 files" in result.stdout
     refused = run("bundle", "canteen", "--db", database, "--output", output)
     assert (refused.exit_code, "expected a new file" in refused.stderr) == (1, True)
 
@@ -247,7 +249,7 @@ def test_a_bundle_of_another_release_is_checked_by_its_numbers(
     (tmp_path / "older.zip").write_bytes(_packed(members))
     result = run("verify", tmp_path / "older.zip")
     assert result.exit_code == 0, result.output
-    assert "13 files were compared with their hashes alone, which whoever changes" in result.stderr
+    assert "16 files were compared with their hashes alone, which whoever changes" in result.stderr
     assert "Run none of its programs" in result.stderr
     table = members["estimates.csv"].decode()
     heads, rows = table.split("\n", 1)

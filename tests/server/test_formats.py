@@ -315,7 +315,7 @@ def test_the_console_hands_out_each_format(
         yield from re.findall(r'href="/api/surveys/formats/(reports\.\w+)\?', page)
 
     assert list(links()) == [
-        f"reports.{end}" for end in ("csv", "json", "xlsx", "sav", "dta", "parquet", "xml")
+        f"reports.{end}" for end in ("csv", "json", "xlsx", "sav", "dta", "parquet", "R", "xml")
     ]
     for end, magic in (("sav", b"$FL2"), ("dta", b"<stata_dta>"), ("xlsx", b"PK"), ("xml", b"<?")):
         served = client.get(f"/api/surveys/formats/reports.{end}", headers=headers)

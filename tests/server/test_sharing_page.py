@@ -23,8 +23,9 @@ ROOT = Path(__file__).parent.parent.parent
 PAGE = (ROOT / "docs/sharing.md").read_text()
 
 
-def _lines(language: str) -> str:
-    (program,) = re.findall(rf"```{language}\n(.*?)```", PAGE, re.S)
+def _lines(language: str, section: str = "A difference between groups, in ten lines") -> str:
+    (text,) = re.findall(rf"^## {section}\n(.*?)(?=^## |\Z)", PAGE, re.S | re.M)
+    (program,) = re.findall(rf"```{language}\n(.*?)```", text, re.S)
     return str(program)
 
 
@@ -50,8 +51,13 @@ def test_ten_lines_compute_the_difference_that_compare_prints(tmp_path: Path) ->
     expected = [float(stated["estimate"]), float(stated["std_error"])]
 
     rscript = optional("rscript")
-    for program, option, language in ((rscript, "-e", "r"), (sys.executable, "-c", "python")):
-        lines = _lines(language)
+    with_functions = _lines("r", "In R").replace("difference(", "told <- difference(")
+    with_functions += 'cat("difference", sprintf("%.9f", told[1, c("estimate", "std_error")]))'
+    for program, option, lines in (
+        (rscript, "-e", _lines("r")),
+        (rscript, "-e", with_functions),
+        (sys.executable, "-c", _lines("python")),
+    ):
         assert len(list(filter(None, lines.splitlines()))) <= 10
         done = subprocess.run(
             [program, option, lines],

@@ -1,9 +1,8 @@
 """The members of a bundle: the same for the same study."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from decimal import Decimal
 from importlib.metadata import version
 from importlib.resources import files
 from typing import Any
@@ -20,10 +19,13 @@ from analysis.study.bundle.tables import (
     ChannelRow,
     Score,
     TallyCell,
+    Together,
     channel_rows,
     names,
     score_rows,
+    table_text,
     tally_rows,
+    together_rows,
 )
 from analysis.study.codebook import Code, codebook
 from analysis.study.label import Fact, label
@@ -50,17 +52,20 @@ def _texts(study: BundledStudy) -> dict[str, str]:
     made = {
         "survey.json": _json(survey.to_json()),
         "tallies.json": _json(_cells(tallies)),
-        "tallies.csv": _table(TallyCell, tally_rows(survey, tallies)),
-        "channels.csv": _table(ChannelRow, channel_rows(survey)),
-        "scores.csv": _table(Score, score_rows(survey, tallies)),
+        "tallies.csv": table_text(TallyCell, tally_rows(survey, tallies)),
+        "channels.csv": table_text(ChannelRow, channel_rows(survey)),
+        "scores.csv": table_text(Score, score_rows(survey, tallies)),
+        "together.csv": table_text(Together, together_rows(survey)),
         "estimates.csv": to_text(
             [row | simulated for row in printed], (*ESTIMATE_COLUMNS, "simulated"), "csv"
         ),
+        "codebook.csv": to_text(codes, [*names(Code), *simulated], "csv"),
         "codebook.json": to_text(codes, [*names(Code), *simulated], "json"),
-        "label.csv": _table(Fact, label(survey, study.fieldwork)),
+        "label.csv": table_text(Fact, label(survey, study.fieldwork)),
         "methods.md": f"{methods(survey, study.wave, rows, study.fieldwork)}\n",
         "CITATION.cff": citation(study),
         "README.md": readme(study),
+        "study.R": _beside("study.R"),
         "recompute.R": _beside("recompute.R"),
         "recompute.ipynb": _beside("recompute.ipynb").replace("RELEASE", version("deniable")),
     }
@@ -71,18 +76,6 @@ def _texts(study: BundledStudy) -> dict[str, str]:
 
 def _json(data: Any) -> str:
     return json.dumps(data, ensure_ascii=False, indent=1) + "\n"
-
-
-def _table(kind: Any, rows: Iterable[Any]) -> str:
-    # Chances are written with all their digits: they are multiplied by thousands of reports.
-    exact = (
-        {
-            name: Decimal(repr(cell)) if isinstance(cell, float) else cell
-            for name, cell in asdict(row).items()
-        }
-        for row in rows
-    )
-    return to_text(exact, names(kind), "csv")
 
 
 def _cells(tallies: Mapping[str, Ints]) -> dict[str, Any]:

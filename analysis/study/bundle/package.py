@@ -14,7 +14,8 @@ from analysis.core.csv_json import REPORT
 from analysis.estimate.estimates import Estimate
 from analysis.study.bundle.archive import DESCRIPTION
 from analysis.study.bundle.study import BundledStudy
-from analysis.study.bundle.tables import ChannelRow, Score, TallyCell
+from analysis.study.bundle.tables import ChannelRow, Score, TallyCell, Together
+from analysis.study.codebook import Code
 from analysis.study.label import Fact
 from analysis.study.methods import simulated_of
 from analysis.study.report_columns import HOW_TO_USE, report_columns
@@ -25,8 +26,23 @@ _MEMBERS = {
     "estimates.csv": ("Debiased estimates with confidence intervals.", "text/csv"),
     "methods.md": ("A paragraph for the methods of a paper, with references.", "text/markdown"),
     "label.csv": ("What respondents were promised.", "text/csv"),
-    "codebook.json": ("Wording, codes, mechanism and ε of each value.", "application/json"),
+    "codebook.csv": (
+        "Wording, codes, labels, weights, mechanism, ε, p and q of each value.",
+        "text/csv",
+    ),
+    "codebook.json": ("The same as JSON.", "application/json"),
     "reports.csv": (f"The randomized reports, in no order of arrival. {HOW_TO_USE}", "text/csv"),
+    "together.csv": (
+        "Pairs of columns that were drawn together, so that products of their weights are biased: "
+        "with weights y of one of k values and g of one of l, the share of both is the mean of "
+        "y·g + excess·(y - 1/k)·(g - 1/l) over those who were asked both.",
+        "text/csv",
+    ),
+    "study.R": (
+        "Functions in base R that read the reports, and compute shares, means and differences "
+        "between groups with standard errors and intervals.",
+        "text/x-r",
+    ),
     "survey.json": (
         "The frozen survey with the exact chances of all reports; the version is the SHA-256 of "
         "its RFC 8785 form.",
@@ -74,7 +90,7 @@ _COLUMNS = {
     "flag": "Remarks, joined by semicolons.",
     "simulated": "How many of the wave's reports were simulated.",
     "fact": "What is promised.",
-    "value": "What the promise is.",
+    "value": "What the promise is; in the codebook the id of the value.",
     "cohort": "Cohort, 0 where there are none.",
     "symbol": "Symbol that a report counts for.",
     "count": "So many reports count for it.",
@@ -89,6 +105,22 @@ _COLUMNS = {
     "denominator": "What a share is of: all reports, or the sum of the column present.",
     "error": "Whether the standard error follows from the tally: yes or no.",
     "score": "What a count adds to the sum of supports or scores.",
+    "variable": "Column of the reports.",
+    "code": "The report that reads like this value, where there is one.",
+    "cells": "How the column of the reports writes them.",
+    "missing": "What an empty cell of that column means.",
+    "text": "Wording of the question.",
+    "asked": "On which condition the question is shown.",
+    "weight": "Column of the weights whose mean is the share of this value, or the mean.",
+    "divisor": "Column of weights whose mean divides that of `weight`.",
+    "draw": "Id of the table of questions that were drawn together, if this one was.",
+    "portion": "Part of people who were asked the question.",
+    "delta": "δ of one report.",
+    "reason": "Why the author chose this ε.",
+    "earlier_labels": "Labels of the value in earlier versions, joined by |.",
+    "first": "Name of a column: a question, or question.option.",
+    "second": "Name of the other column.",
+    "excess": "By how much the factor of a product of deviations is above 1.",
     "present": "What a count adds to the number of trials, or of those who answered.",
 }
 
@@ -96,6 +128,8 @@ _COLUMNS = {
 _TABLES = {
     "label.csv": Fact,
     "tallies.csv": TallyCell,
+    "codebook.csv": Code,
+    "together.csv": Together,
     "channels.csv": ChannelRow,
     "scores.csv": Score,
 }
@@ -165,6 +199,7 @@ def _fields(study: BundledStudy, path: str) -> list[dict[str, str]]:
         hints |= {"simulated": int}
     else:
         hints = get_type_hints(_TABLES[path])
+        hints |= {"simulated": int} if path == "codebook.csv" else {}
     return [
         {
             "name": name,
@@ -234,9 +269,12 @@ def readme(study: BundledStudy) -> str:
             "**Compare groups.** Do not split the data by a noisy column: that compares groups of "
             "reports. The share of answer a to question Q among those who gave answer g to G is "
             "r = mean(debiased_Q_a · debiased_G_g) / mean(debiased_G_g), with the standard error "
-            "sd((debiased_Q_a - r) · debiased_G_g) / mean(debiased_G_g) / √n; questions that were "
-            "drawn together, or options of one question, take the software. Codes of reports "
-            "are in `codebook.json`.",
+            "sd((debiased_Q_a - r) · debiased_G_g) / mean(debiased_G_g) / √n; of questions that "
+            "were drawn together `together.csv` corrects the products. Codes and labels are in "
+            "`codebook.csv`.",
+            "",
+            '**In R**, without any package, `study.R` does all that: `source("study.R"); study <- '
+            'read_study(); difference(study, "Q", by = "G")`.',
             "",
             f"**Licence.** {study.license or 'None is stated: ask the authors before reuse'}.",
             "",

@@ -8,6 +8,8 @@
 # Clopper and Pearson's, the profile likelihood's, Student's and Fieller's. The script stops at the
 # first row that differs, and names it.
 
+source("study.R")
+
 read <- function(file) {
   read.csv(file, colClasses = "character", na.strings = "", check.names = FALSE,
            encoding = "UTF-8")
@@ -27,38 +29,7 @@ cell <- function(table) paste(table$question, table$cohort, table$symbol)
 scores$count <- tallies$count[match(cell(scores), cell(tallies))]
 if (anyNA(scores$count)) stop("scores.csv: a cell that tallies.csv does not have")
 
-clipped <- function(x) pmin(1, pmax(0, x))
-
-# docs/methods.md, (6): the ends of the chance of support, mapped through the channel.
-clopper_pearson <- function(x, m, p, q, level) {
-  tail <- (1 - level) / 2
-  bottom <- if (x <= 0) 0 else qbeta(tail, x, m - x + 1)
-  top <- if (x >= m) 1 else qbeta(1 - tail, x + 1, m - x)
-  sort(clipped((c(bottom, top) - q) / (p - q)))
-}
-
-# (8): all shares that the likelihood-ratio test does not reject.
-profile_likelihood <- function(x, m, p, q, level) {
-  height <- function(share) {
-    support <- min(1 - 1e-16, max(1e-30, q + (p - q) * share))
-    (if (x > 0) x * log(support) else 0) + (if (x < m) (m - x) * log1p(-support) else 0)
-  }
-  best <- clipped((x / m - q) / (p - q))
-  least <- height(best) - qchisq(level, 1) / 2
-  end <- function(border) {
-    if (height(border) >= least) return(border)
-    inside <- best
-    outside <- border
-    for (step in 1:60) {
-      middle <- (inside + outside) / 2
-      if (height(middle) >= least) inside <- middle else outside <- middle
-    }
-    outside
-  }
-  c(end(0), end(1))
-}
-
-share <- function(row, channel, cells) {
+of_share <- function(row, channel, cells) {
   x <- round(sum(cells$score * cells$count), 6)
   m <- if (channel$denominator == "present") round(sum(cells$present * cells$count), 6) else {
     all <- tallies[tallies$question == row$question, ]
@@ -67,17 +38,15 @@ share <- function(row, channel, cells) {
   if (m == 0) return(NULL)
   p <- channel$p
   q <- channel$q
-  value <- (x / m - q) / (p - q)
-  possible <- min(1 - 1 / (m + 2), max(1 / (m + 2), value))
-  support <- clipped(q + (p - q) * possible)
+  found <- share_of_support(x, m, p, q)
   ends <- switch(row$conf_method,
     "clopper-pearson" = clopper_pearson(x, m, p, q, row$conf_level),
     "profile-likelihood" = profile_likelihood(x, m, p, q, row$conf_level))
-  list(estimate = value, std_error = sqrt(support * (1 - support) / m) / abs(p - q), ends = ends)
+  list(estimate = found[1], std_error = found[2], ends = ends)
 }
 
 # (10), (11) and (12); (13) where the score has two values.
-average <- function(row, channel, cells) {
+of_mean <- function(row, channel, cells) {
   all <- tallies[tallies$question == row$question, ]
   n <- round(sum(all$reports * all$count), 6)
   if (n < 2) return(NULL)
@@ -101,7 +70,7 @@ average <- function(row, channel, cells) {
     quadratic <- b^2 - t^2 * vb
     middle <- (a * b - t^2 * both) / quadratic
     half <- sqrt(max(0, (a * b - t^2 * both)^2 - quadratic * (a^2 - t^2 * va))) / quadratic
-    ends <- clipped(c(middle - half, middle + half))
+    ends <- .clipped(c(middle - half, middle + half))
   } else if (row$conf_method %in% c("clopper-pearson", "bounded-clopper-pearson") && vb == 0) {
     gap <- channel$most - channel$least
     x <- min(n, max(0, n * (a - channel$least) / gap))
@@ -127,7 +96,7 @@ for (number in seq_len(nrow(stated))) {
   channel <- channels[channels$question == row$question & channels$term == row$term, ]
   if (nrow(channel) == 0) next
   cells <- scores[scores$question == row$question & scores$term == row$term, ]
-  compute <- if (channel$quantity == "share") share else average
+  compute <- if (channel$quantity == "share") of_share else of_mean
   found <- compute(row, as.list(channel), cells)
   if (is.null(found) || (is.na(row$estimate) && channel$quantity == "mean")) next
   differs(number, row, "estimate", found$estimate)

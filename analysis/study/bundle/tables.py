@@ -4,16 +4,21 @@ They hold in numbers what the frozen survey's channels say, so that neither the 
 reader of JSON have to be written again.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, fields
+from decimal import Decimal
 from fractions import Fraction
+from itertools import combinations
 from math import prod
 from typing import Any
 
 import numpy as np
 
+from analysis.core.csv_json import to_text
 from analysis.core.domain import Estimand
 from analysis.estimate import Floats, Ints
+from analysis.estimate.columns.of_survey import columns_of, has_columns
+from analysis.estimate.columns.together import channel_of, drawn_together
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey
 
@@ -72,9 +77,37 @@ class Score:
     present: float
 
 
+@dataclass(frozen=True)
+class Together:
+    """How far the product of weights of two columns of one draw is from that of independent ones.
+
+    With weights y and g of values of `first` and `second`, which have k and l values, the share of
+    both values together is the mean of y g + `excess` (y - 1/k) (g - 1/l): docs/methods.md, (21).
+    """
+
+    first: str
+    second: str
+    excess: float
+
+
 def names(kind: type) -> list[str]:
     """Return the columns of a table, from the class of its rows."""
     return [field.name for field in fields(kind)]
+
+
+def table_text(kind: type, rows: Iterable[Any]) -> str:
+    """Return a table as CSV, from its rows and their class.
+
+    Chances have all their digits: they are multiplied by thousands of reports.
+    """
+    exact = (
+        {
+            name: Decimal(repr(cell)) if isinstance(cell, float) else cell
+            for name, cell in asdict(row).items()
+        }
+        for row in rows
+    )
+    return to_text(exact, names(kind), "csv")
 
 
 def tally_rows(survey: Survey, tallies: Mapping[str, Ints]) -> Iterator[TallyCell]:
@@ -155,6 +188,25 @@ def score_rows(survey: Survey, tallies: Mapping[str, Ints]) -> Iterator[Score]:
                     support, trial = float(supports[at, place]), float(trials[at, place])
                     if support or (trial and not of_all):
                         yield Score(question.id, term, cohort, symbol, support, trial)
+
+
+def together_rows(survey: Survey) -> Iterator[Together]:
+    """Yield a row for each two columns of one draw that reports tell of together."""
+    columns = [
+        column
+        for question in survey.questions
+        if question.place and has_columns(question)
+        for column in columns_of(question, [])
+    ]
+    for first, second in combinations(columns, 2):
+        places = [first.place, second.place]
+        if len(drawn_together(places)) > 1:
+            continue
+        try:
+            factor = channel_of(places).factor(0, 1)
+        except ValueError:
+            continue  # nobody is asked both
+        yield Together(first.name, second.name, float(factor - 1))
 
 
 def _supports(question: Question, cells: Ints) -> tuple[Floats, Floats]:

@@ -1,0 +1,50 @@
+"""Scripts of R, which hold the table of reports and functions that undo the randomization.
+
+A script is text that anybody can read before running it, and needs no package on either side.
+"""
+
+import re
+from dataclasses import asdict, fields
+from importlib.resources import files
+
+from analysis.core.csv_json import pieces_of_columns, to_text
+from analysis.study.bundle.tables import Together, table_text, together_rows
+from analysis.study.codebook import Code, codebook
+from server.formats.table import ReportsTable
+
+#: All but ASCII that means nothing within a text of R.
+_SPECIAL = re.compile(r"[^\n !#-\[\]-~]")
+
+
+def write(table: ReportsTable) -> bytes:
+    """Return an .R file; who sources it has the data frame `study`, and functions for it."""
+    functions = (files("analysis.study.bundle") / "study.R").read_text(encoding="utf-8")
+    names = [column.name for column in table.columns]
+    codes = to_text(
+        map(asdict, codebook(table.survey)), [each.name for each in fields(Code)], "csv"
+    )
+    first = "# source() of this file gives the data frame study; read_study() is for bundles.\n#\n"
+    parts = [
+        first,
+        functions,
+        "\nstudy <- .study(\n  .table(text = ",
+        _literal("".join(pieces_of_columns([table.cells], names, "csv"))),
+        "),\n  .table(text = ",
+        _literal(codes),
+        "),\n  .table(text = ",
+        _literal(table_text(Together, together_rows(table.survey))),
+        ')\n)\nattr(study, "title") <- ',
+        _literal(table.title),
+        "\n",
+    ]
+    return "".join(parts).encode("ascii")
+
+
+def _literal(text: str) -> str:
+    """Return a text as R's parser reads it in every locale; its lines stay lines."""
+    return f'"{_SPECIAL.sub(_escaped, text)}"'
+
+
+def _escaped(letter: re.Match[str]) -> str:
+    # R has no text with the character 0.
+    return f"\\U{{{ord(letter[0]):x}}}" if letter[0] != "\0" else " "

@@ -1,0 +1,271 @@
+"""What R computes from a bundle and from an exported script, beside what the commands print."""
+
+import csv
+import io
+import subprocess
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from bundled import bundled, study
+from command_line import run, table
+from found import optional
+from limits import LONG
+
+from analysis.survey.survey import Survey
+from analysis.survey.survey_file import read_survey
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+Row = dict[str, str]
+
+#: Three questions of which each person is asked two, in one draw; and options of two such draws.
+ASKED = """
+title = "Asked"
+id = "asked"
+
+[privacy]
+cap = 20
+
+[[together]]
+id = "some"
+questions = ["a", "b", "c"]
+epsilon = 4
+epsilon_each = 2
+ask = 2
+
+[[questions]]
+id = "a"
+kind = "yes-no"
+required = true
+text = "A?"
+
+[[questions]]
+id = "b"
+kind = "choice"
+required = true
+text = "B?"
+options = [{id = "x", text = "X"}, {id = "y", text = "Y"}, {id = "z", text = "Z"}]
+
+[[questions]]
+id = "c"
+kind = "yes-no"
+required = true
+text = "C?"
+
+[[together]]
+id = "options"
+questions = ["d", "e"]
+epsilon = 4
+epsilon_each = 2
+
+[[questions]]
+id = "d"
+kind = "choices"
+required = true
+text = "D?"
+options = [{id = "p-1", text = "P"}, {id = "q", text = "Q"}]
+
+[[questions]]
+id = "e"
+kind = "yes-no"
+text = "E?"
+
+[[questions]]
+id = "below"
+kind = "number"
+text = "Below?"
+min = -5
+max = 5
+epsilon = 2
+"""
+
+HOSTILE = """
+title = "\\"); system(\\"touch owned\\") #"
+id = "hostile"
+
+[privacy]
+cap = 20
+
+[[questions]]
+id = "q"
+kind = "choice"
+text = "=\\"); system(\\"touch owned\\"); (\\"\\\\ \\r\\n`'#{}%s 决 \U0001f600"
+options = [{id = "a", text = "'\\"\\\\"}, {id = "b", text = "=1+1"}]
+mechanism = "krr"
+epsilon = 1
+"""
+
+
+def _r(folder: Path, program: str, **environment: str) -> list[Row]:
+    """Run a program that writes a table to out.csv; return its rows."""
+    (folder / "program.R").write_text(program)
+    done = subprocess.run(
+        [optional("rscript"), "program.R"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=LONG,
+        check=False,
+        env={"PATH": "/usr/bin:/bin", "HOME": str(folder), "LC_ALL": "C.UTF-8"} | environment,
+    )
+    assert done.returncode == 0, done.stderr
+    assert not done.stderr
+    return list(csv.DictReader(io.StringIO((folder / "out.csv").read_text())))
+
+
+def _both(tmp_path: Path, survey: Survey, people: int) -> tuple[Path, Path]:
+    """Return a folder with a bundle's files and with reports.R, and the database."""
+    (tmp_path / survey.id).mkdir()
+    database = study(tmp_path / survey.id / "x.db", survey, people).file.path
+    folder = tmp_path / survey.id / "all"
+    zipfile.ZipFile(io.BytesIO(bundled(database, survey.id))).extractall(folder)
+    words = "--format", "r", "--output", folder / "reports.R"
+    assert run("export", survey.id, "--db", database, *words).exit_code == 0
+    return folder, database
+
+
+def _same(row: Row, stated: Row, tolerance: float = 1e-7) -> None:
+    for column in ("estimate", "std_error", "conf_low", "conf_high"):
+        if stated[column]:
+            expected = pytest.approx(float(stated[column]), rel=tolerance, abs=tolerance)
+            assert float(row[column]) == expected, (column, row, stated)
+
+
+ALONE = """
+ask <- function(question) tryCatch(share(study, question), error = function(e) NULL)
+rows <- do.call(rbind, lapply(unique(attr(study, "codebook")$question), ask))
+write.csv(rows, "out.csv", row.names = FALSE)
+"""
+
+
+@pytest.mark.more
+@pytest.mark.parametrize("name", ["working-conditions", "one-draw", "well-being", "asked"])
+def test_shares_are_those_of_the_estimates(
+    tmp_path: Path, read: Callable[[str], Survey], name: str
+) -> None:
+    survey = read(ASKED) if name == "asked" else read_survey(EXAMPLES / f"{name}.toml")
+    folder, database = _both(tmp_path, survey, 400)
+    stated = {
+        (row["question"], row["term"]): row
+        for row in table(run("estimate", survey.id, "--db", database))
+    }
+    rows = _r(folder, 'source("study.R"); study <- read_study()' + ALONE)
+    assert _r(folder, 'source("reports.R")' + ALONE) == rows
+    exact = 0
+    for row in rows:
+        there = stated[row["question"], row["value"]]
+        if row["conf_method"] == there["conf_method"]:
+            assert row["n"] == there["n"]
+            _same(row, there)
+            exact += 1
+        else:
+            # Weights of options that are told a few at a time are averaged over all reports.
+            apart = float(row["estimate"]) - float(there["estimate"])
+            assert abs(apart) < 3 * float(there["std_error"]), row
+    assert exact >= {"asked": 7, "well-being": 17}.get(name, 9)
+
+
+BY = """
+rows <- difference(study, "{question}", by = "{by}")
+rows <- rows[c("group", "value", "estimate", "std_error", "conf_low", "conf_high", "n", "flag")]
+rows$of <- "difference"
+ask <- if ({number}) average else share
+among <- ask(study, "{question}", by = "{by}")
+among <- among[c("group", "value", "estimate", "std_error", "conf_low", "conf_high", "n", "flag")]
+among$of <- "group"
+write.csv(rbind(rows, among), "out.csv", row.names = FALSE)
+"""
+
+
+@pytest.mark.more
+@pytest.mark.parametrize(
+    ("name", "question", "by"),
+    [
+        ("working-conditions", "harassed", "team"),
+        ("working-conditions", "told", "harassed"),
+        ("working-conditions", "income", "team"),
+        ("one-draw", "harassed", "team"),
+        ("one-draw", "believed", "team"),
+        ("one-draw", "years", "harassed"),
+        ("asked", "a", "b"),
+        ("asked", "b", "e"),
+        ("asked", "d.p-1", "e"),
+        ("asked", "e", "d.p-1"),
+        ("asked", "d.q", "d.p-1"),
+        ("asked", "below", "a"),
+    ],
+)
+def test_groups_and_differences_are_those_that_compare_and_crosstab_print(
+    tmp_path: Path, read: Callable[[str], Survey], name: str, question: str, by: str
+) -> None:
+    survey = read(ASKED) if name == "asked" else read_survey(EXAMPLES / f"{name}.toml")
+    folder, database = _both(tmp_path, survey, 500)
+    is_number = question in ("income", "years", "below")
+    # R computes no means of scales: estimates.csv has them.
+    wanted = "mean" if is_number else "share"
+    differences = {
+        (row["second"], row["term"]): row
+        for row in table(run("compare", survey.id, question, "--groups", by, "--db", database))
+        if row["quantity"] == wanted
+    }
+    wanted = "mean" if is_number else "column-share"
+    among = {
+        (row["second"], row["first"]): row
+        for row in table(run("crosstab", survey.id, question, by, "--db", database))
+        if row["quantity"] == wanted and row["second"] != "mean"
+    }
+    number = str(is_number).upper()
+    program = BY.format(question=question, by=by, number=number)
+    rows = _r(folder, 'source("study.R"); study <- read_study()' + program)
+    assert _r(folder, 'source("reports.R")' + program) == rows
+    expected = {"difference": differences, "group": among}
+    assert len(rows) == len(differences) + len(among)
+    for row in rows:
+        there = expected[row["of"]][row["group"], row["value"]]
+        # Tables stop looking for the end of an interval at 0.00004 of its quantile.
+        _same(row, there, 5e-5)
+        assert row["n"] == there["n"]
+        assert row["flag"] == "few" * ("few" in there["flag"].split(";"))
+
+
+@pytest.mark.more
+def test_texts_stay_texts_in_every_locale(tmp_path: Path, read: Callable[[str], Survey]) -> None:
+    folder, database = _both(tmp_path, read(HOSTILE), 150)
+    told = 'write.csv(share(study, "q"), "out.csv", row.names = FALSE, fileEncoding = "UTF-8")'
+    for begin in ('source("reports.R")', 'source("study.R"); study <- read_study()'):
+        for locale in ("C", "C.UTF-8"):
+            rows = _r(folder, f"{begin}\n{told}", LC_ALL=locale)
+            assert [row["label"] for row in rows] == ["'\"\\", "=1+1", "No answer"]
+    assert (folder / "reports.R").read_bytes().isascii()
+    assert not list(tmp_path.rglob("owned"))
+    rows = table(run("estimate", "hostile", "--db", database))
+    for row, there in zip(_r(folder, f"{begin}\n{told}"), rows, strict=True):
+        _same(row, there)
+
+
+@pytest.mark.more
+def test_what_r_cannot_compute_is_told_in_a_sentence(
+    tmp_path: Path, read: Callable[[str], Survey]
+) -> None:
+    folder, _ = _both(tmp_path, read(ASKED), 150)
+    calls = {
+        'share(study, "zzz")': 'question: expected one of a, b, c, d, e, below, got "zzz"',
+        'share(study, "below")': "below: it asks for a number, which has no shares: take average()",
+        'average(study, "a")': "a: expected a question that asks for a number; take share()",
+        'share(study, "a", by = "below")': "by: expected a question with few answers, got below,",
+        'share(study, "a", by = "d")': "by: expected one option, such as d.",
+        'share(study, "a", by = "a")': "a and a: expected questions that reports tell of together",
+        'share(study, "a", level = 95)': "level: expected a number between 0 and 1",
+        'share(study[study$debiased_a_yes > 0, ], "a")': "data: expected all rows of the study",
+        'difference(study, "a", by = "b", reference = "q")': "reference: expected one of x, y, z",
+    }
+    asked = ", ".join(f"function() {call}" for call in calls)
+    rows = _r(
+        folder,
+        f'source("study.R"); study <- read_study(); calls <- list({asked})\n'
+        "told <- sapply(calls, function(call) tryCatch(format(call()), error = conditionMessage))\n"
+        'write.csv(data.frame(told = told), "out.csv", row.names = FALSE)',
+    )
+    for row, expected in zip(rows, calls.values(), strict=True):
+        assert row["told"].startswith(expected)
