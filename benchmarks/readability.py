@@ -78,17 +78,11 @@ def _syllables(word: str) -> int:
     return max(1, len(re.findall(r"[aeiouy]+", spoken)))
 
 
-def read(page: str) -> Reading:
-    """Count what makes a page hard to read.
-
-    Raises
-    ------
-    ValueError
-        If the page has no sentence.
-    """
+def read(page: str) -> Reading | None:
+    """Count what makes a page hard to read; None if it has no sentence."""
     told = [sentence for part in prose(page) for sentence in sentences(part)]
     if not told:
-        raise ValueError("page: expected at least one sentence of prose, got none")
+        return None
     lengths = [len(_words(sentence)) for sentence in told]
     words = [word for sentence in told for word in _words(sentence)]
     mean = len(words) / len(told)
@@ -125,6 +119,8 @@ def main() -> None:
     print("|---|---|---|---|---|---|---|")
     for name, page in (told | {"all": "\n\n".join(told.values())}).items():
         one = read(page)
+        if one is None:
+            continue
         numbers = f"{one.words:,} | {one.grade:.1f} | {one.words_a_sentence:.1f}"
         print(f"| {name} | {numbers} | {one.long} | {one.passives} | {one.chains} |")
 
