@@ -62,9 +62,21 @@ class Likelihood:
             return np.log(self.chances)
 
     @cached_property
+    def alike(self) -> bool:
+        """Whether all respondents have the same designs, as where nothing is known of them.
+
+        What is summed over them, or follows from the designs alone, is then computed once.
+        """
+        # Mostly, the first and the last differ if any do.
+        parts = [*self.designs, self.shares]
+        ends = all(np.array_equal(part[0], part[-1]) for part in parts)
+        return ends and all(bool((part == part[:1]).all()) for part in parts)
+
+    @cached_property
     def flat_designs(self) -> list[Array]:
-        """The `designs`, with a row for each respondent's cell."""
-        return [design.reshape(-1, design.shape[2]) for design in self.designs]
+        """The `designs`, with a row for each respondent's cell; or each cell, if all are alike."""
+        some = slice(1) if self.alike else slice(None)
+        return [design[some].reshape(-1, design.shape[2]) for design in self.designs]
 
     @cached_property
     def shares_products(self) -> Array:
@@ -81,19 +93,24 @@ class Likelihood:
         """Return the (n, cells) shares of each combination before the reports."""
         cells, width = self.chances.shape[1], self.shares.shape[1]
         of_cells = parameters[len(parameters) - (cells - 1) * width :].reshape(-1, width)
-        logits = np.column_stack([np.zeros(len(self.shares)), self.shares @ of_cells.T])
+        known = self.shares[:1] if self.alike else self.shares
+        logits = np.column_stack([np.zeros(len(known)), known @ of_cells.T])
         shares = np.exp(logits - logits.max(axis=1, keepdims=True))
-        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+        shares /= shares.sum(axis=1, keepdims=True)
+        return np.asarray(np.broadcast_to(shares, self.chances.shape))
 
     def at(self, parameters: Array) -> "Point":
         """Return the likelihood there, and what its derivatives need."""
-        parts = np.split(parameters, np.cumsum(self.parts)[:-1])
         # Parameters may be tried that are far off: their likelihood is 0, or not a number.
         with np.errstate(all="ignore"):
-            pairs = zip(self.designs, parts, strict=False)
-            density = self.outcome.density(np.stack([design @ part for design, part in pairs]))
+            some = slice(1) if self.alike else slice(None)
+            ends = np.cumsum([0, *(design.shape[2] for design in self.designs)])
+            parts = zip(self.designs, ends, ends[1:], strict=False)
+            density = self.outcome.density(
+                np.stack([design[some] @ parameters[start:end] for design, start, end in parts])
+            )
             shares = self.shares_at(parameters)
-            joint = density.log + np.log(shares) + self.log_chances
+            joint = density.log + np.log(shares[some]) + self.log_chances
             top = joint.max(axis=1, keepdims=True)
             given = np.exp(joint - top)
             # Where a combination is impossible, derivatives may be no numbers.
@@ -131,7 +148,7 @@ class Point:
         likelihood = self.likelihood
         slopes = self.given * self.density.first
         of_outcome = [
-            np.einsum("nc,ncp->np", slope, design)
+            slope @ design[0] if likelihood.alike else np.einsum("nc,ncp->np", slope, design)
             for slope, design in zip(slopes, likelihood.designs, strict=True)
         ]
         news = (self.given - self.shares)[:, 1:]
@@ -144,6 +161,8 @@ class Point:
         likelihood, times = self.likelihood, self.likelihood.times[:, None]
         slopes = times * self.given * self.density.first
         news = times * (self.given - self.shares)[:, 1:]
+        if likelihood.alike:
+            slopes = slopes.sum(axis=1)
         of_outcome = [
             slope.reshape(-1) @ design
             for slope, design in zip(slopes, likelihood.flat_designs, strict=True)
@@ -185,8 +204,12 @@ class Point:
         wide = (weighed[:, 1:, None] * likelihood.shares[:, None, :]).reshape(len(scores), -1)
         for slope, design in zip(first, likelihood.designs, strict=True):
             stop = start + design.shape[2]
-            sloped_design = design[:, 1:] * (weighed * slope)[:, 1:, None]
-            cross = sloped_design.reshape(len(scores), -1).T @ likelihood.shares
+            of_cells = (weighed * slope)[:, 1:]
+            if likelihood.alike:
+                cross = design[0, 1:, :, None] * (of_cells.T @ likelihood.shares)[:, None]
+            else:
+                sloped_design = design[:, 1:] * of_cells[:, :, None]
+                cross = sloped_design.reshape(len(scores), -1).T @ likelihood.shares
             cross = cross.reshape(-1, stop - start, width).swapaxes(0, 1).reshape(stop - start, -1)
             cross -= scores[:, start:stop].T @ wide
             information[start:stop, sloped:] = -cross
@@ -197,6 +220,8 @@ class Point:
     def _blocks(self, weights: Array, rest: Array) -> Array:
         """Return designs' products with (predictors, predictors, n, cells) weights; then `rest`."""
         flat = self.likelihood.flat_designs
+        if self.likelihood.alike:
+            weights = weights.sum(axis=2)
         ends = np.cumsum([0, *(design.shape[1] for design in flat)])
         blocks = np.zeros((ends[-1] + len(rest),) * 2)
         blocks[ends[-1] :, ends[-1] :] = rest

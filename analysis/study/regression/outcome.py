@@ -48,7 +48,7 @@ class Density:
 
     @property
     def most(self) -> Array:
-        """(predictors, predictors, n, cells) information if the outcome were not randomized.
+        """(predictors, predictors, n or 1, cells) information if the outcome were not randomized.
 
         Or its expectation: never negative.
         """
@@ -80,7 +80,7 @@ class Outcome(Protocol):
         """Return (sloped + flat,) constants near those of a model without predictors."""
 
     def density(self, predictors: Array) -> Density:
-        """Return the density at (sloped + flat, n, cells) linear predictors."""
+        """Return the density at (sloped + flat, n or 1, cells) linear predictors."""
 
     def repeated(self, times: int) -> "Outcome":
         """Return the outcome of respondents of whom each is there so many times, in a row."""
@@ -180,8 +180,9 @@ class Gaussian:
 
     def density(self, predictors: Array) -> Density:
         """Return the density; it is concave in the first predictor, not in both."""
-        narrow = np.exp(-predictors[1])
-        apart = (self.values[:, None] - predictors[0]) * narrow
+        apart = self.values[:, None] - predictors[0]
+        narrow = np.broadcast_to(np.exp(-predictors[1]), apart.shape)
+        apart = apart * narrow
         cross = -2 * apart * narrow
         none = np.zeros_like(apart)
         return Density(
