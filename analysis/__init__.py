@@ -64,7 +64,7 @@ if TYPE_CHECKING:
         split_cap,
         totals_of_waves,
     )
-    from analysis.study.ranking import Rank, ranks
+    from analysis.study.ranking import Rank, column_ranks, ranks
     from analysis.study.regression import Regression, regress
     from analysis.study.trend import Trend, trend
     from analysis.survey.freeze import freeze, thaw
@@ -130,7 +130,7 @@ _NAMES = {
         "split_cap",
         "totals_of_waves",
     ),
-    "analysis.study.ranking": ("Rank", "ranks"),
+    "analysis.study.ranking": ("Rank", "column_ranks", "ranks"),
     "analysis.study.regression": ("Regression", "regress"),
     "analysis.study.trend": ("Trend", "trend"),
     "analysis.survey.question": ("Question",),
@@ -179,6 +179,7 @@ __all__ = [
     "Trend",
     "changes_of_shares",
     "column_estimates",
+    "column_ranks",
     "columns_of",
     "compare_groups",
     "compare_waves",

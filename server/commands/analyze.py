@@ -31,7 +31,12 @@ from server.commands import (
     refusals,
     totals_options,
 )
-from server.commands.analyze_columns import print_differences, print_dropped, print_together
+from server.commands.analyze_columns import (
+    print_differences,
+    print_dropped,
+    print_ranks,
+    print_together,
+)
 from server.commands.analyze_plan import plan_options, print_plan
 from server.commands.regress import model_options, print_model
 from server.commands.shares import share_options, warn_of_constrained
@@ -67,6 +72,14 @@ _TEST_COLUMNS = tuple(field.name for field in fields(HypothesisTest))
     metavar="FIRST SECOND",
     help="Print instead how much the shares, or means, of two columns with the same values differ.",
 )
+@click.option(
+    "--rank",
+    "ranked",
+    multiple=True,
+    metavar="COLUMN",
+    help="Print instead which ranks each answer of a column can have, and whether the first is "
+    "first: give it once for each.",
+)
 @click.option("--model", "formula", help='Print a model instead, such as "y ~ x1 + x2".')
 @click.option(
     "--interval",
@@ -92,6 +105,7 @@ def analyze(
     tests: bool,
     columns: tuple[str, ...],
     difference: tuple[str, str] | None,
+    ranked: tuple[str, ...],
     formula: str | None,
     interval: str | None,
     simultaneous: bool,
@@ -138,6 +152,9 @@ def analyze(
         if difference is not None:
             print_differences(data, designs, difference, wanted, form)
             return
+        if ranked:
+            print_ranks(data, designs, ranked, level, form)
+            return
         parts = read_each(data, designs)
         if tests:
             _print_tests(parts, data.stem, form)
@@ -151,6 +168,7 @@ _MODES = {
     "formula": {"interval"},
     "columns": {"tests"},
     "difference": {"interval"},
+    "ranked": set[str](),
     "respondents": {"shares", "nulls", "half_width", "power"},
     "tests": set[str](),
 }

@@ -1,4 +1,4 @@
-"""What `deniable analyze` prints of several columns together."""
+"""What `deniable analyze` prints of several columns together, and of the ranks of answers."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, fields
@@ -20,6 +20,7 @@ from analysis.study.crosstab.numbers import Numbers, number_rows
 from analysis.study.crosstab.pairs import MOST_VALUES
 from analysis.study.crosstab.row import Row
 from analysis.study.infinities import without_infinities
+from analysis.study.ranking import Rank, column_ranks, sentence
 from server.commands import print_message, print_table
 from server.commands.crosstab import print_crossed
 from server.work.crossing import Crossed
@@ -131,3 +132,25 @@ def print_differences(
     found = differences(*read_two(data, designs, *names), wanted)
     rows = [{"survey": data.stem, **asdict(row)} for row in found]
     print_table(rows, ("survey", *(field.name for field in fields(Difference))), form)
+
+
+def print_ranks(
+    data: Path, designs: Designs, names: Sequence[str], level: float, form: str
+) -> None:
+    """Print the ranks of the answers of each column, and in words which of them is first."""
+    rows, told = [], []
+    for name in dict.fromkeys(names):
+        # Each has its own rows, so that none loses some for another's empty cell.
+        table = read_data(data, designs, [name])
+        if _number(table, name) is not None:
+            raise DataError(
+                f'column "{name}": ranks are of the answers of a column, got a scrambled number, '
+                f"or one with more than {MOST_VALUES} values"
+            )
+        found = column_ranks(_column(table, name), level, table.sample)
+        print_dropped(table, name if len(names) > 1 else "")
+        rows += [{"survey": data.stem, **asdict(row)} for row in found]
+        told.append(f"{name}: {sentence(found)}")
+    for one in told:
+        print_message(one)
+    print_table(rows, ("survey", *(field.name for field in fields(Rank))), form)

@@ -122,7 +122,7 @@ def test_models_read_samples_whose_matrices_are_known() -> None:
     assert term["estimate"] == pytest.approx(-0.5609, abs=1e-3)  # the logit of 0.3633
     refused = _run("cheater", "--model", "stole ~ 1")
     assert refused.exit_code == 1
-    assert "models and tables take designs whose matrix is known" in refused.stderr
+    assert "models, tables and ranks take designs whose matrix is known" in refused.stderr
 
 
 def test_two_columns_are_crossed() -> None:
@@ -206,6 +206,41 @@ def test_what_cannot_be_told_is_refused(options: list[str], message: str) -> Non
 def _planned(name: str, *options: str) -> Result:
     files = ["analyze", "--design", str(FOLDER / f"{name}.toml")]
     return CliRunner().invoke(main, [*files, *options])
+
+
+def test_answers_are_ranked(tmp_path: Path) -> None:
+    result = _run("direct", "--rank", "thrown", "--rank", "work")
+    rows = _rows(result)
+    # Each column has its own rows.
+    assert {row["question"]: row["n"] for row in rows} == {"thrown": "600", "work": "900"}
+    assert [row["order"] for row in rows] == ["1", "2"] * 2
+    assert "thrown: With 95 % confidence “no” is the more frequent answer (p < 0.0001)." in (
+        result.stderr
+    )
+    # Weights can turn the order.
+    answers = "a,1\n" * 60 + "b,3\n" * 40
+    (tmp_path / "answers.csv").write_text("answer,weight\n" + answers)
+    (tmp_path / "design.toml").write_text(
+        '[sample]\nweights = "weight"\n[columns.answer]\nvalues = ["a", "b"]\ndesign = "direct"\n'
+    )
+    files = [str(tmp_path / "answers.csv"), "--design", str(tmp_path / "design.toml")]
+    first, _ = _rows(CliRunner().invoke(main, ["analyze", *files, "--rank", "answer"]))
+    assert (first["term"], first["conf_method"]) == ("b", "scaled-binomial")
+
+
+@pytest.mark.parametrize(
+    ("name", "column", "message"),
+    [
+        ("lie-detector", "used", "ranks take designs whose matrix is known"),
+        ("scrambled", "income", "ranks are of the answers of a column, got a scrambled number"),
+        ("dice", "nothing", 'no column "nothing"; the file has joined, age, town'),
+    ],
+)
+def test_columns_without_ranks_are_refused(name: str, column: str, message: str) -> None:
+    refused = _run(name, "--rank", column)
+    assert refused.exit_code == 1
+    assert message in refused.stderr
+    assert refused.stdout == ""
 
 
 def test_a_design_is_planned_without_data() -> None:

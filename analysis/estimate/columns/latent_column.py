@@ -76,8 +76,9 @@ class LatentColumn:
                 scores[law.blocks == block] = left_inverse(chances[law.blocks == block])
         except ValueError:
             raise DataError(
-                f'column "{self.name}": models and tables take designs whose matrix is known and '
-                f"tells all values apart in each sample; {self.mechanism} has only estimates"
+                f'column "{self.name}": models, tables and ranks take designs whose matrix is '
+                "known and tells all values apart in each sample; "
+                f"{self.mechanism} has only estimates"
             ) from None
         return Column(
             name=self.name,

@@ -1,4 +1,4 @@
-"""The order of a question's answers: which ranks each can have, and whether the first is first.
+"""Comparisons of all pairs of a question's answers, from its tally.
 
 Two answers are compared by a sign test of the discordant reports, those that support exactly one of
 both. If both answers are equally frequent, each of these supports either with the same chance: the
@@ -6,8 +6,7 @@ test is exact for any number of reports. Where tallies only count how many repor
 value, the number of discordant reports follows from the channel's law, or is bounded.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +14,10 @@ from scipy.special import bdtrc, gammaln, ndtr, xlog1py, xlogy
 
 from analysis.core.domain import NO_ANSWER
 from analysis.estimate import Ints
-from analysis.estimate.intervals import FEW, Interval, check_level, share_interval
+from analysis.estimate.intervals import FEW, Interval, share_interval
 from analysis.estimate.quantity import possible_share
 from analysis.mechanisms.base import Share, Shares
 from analysis.survey.question import Question
-from analysis.survey.survey import Survey
 
 Array = NDArray[np.float64]
 
@@ -32,109 +30,12 @@ _OVERLAP = 0.1
 
 
 @dataclass(frozen=True)
-class Rank:
-    """The rank of one answer among all answers to its question but no-answer; 1 is the first.
-
-    `order` is the rank of the unbiased `estimate`, and `rank_low` and `rank_high` the ranks that
-    the true share can have: all intervals of a question hold together with `conf_level`. Answers of
-    equal shares have all ranks that any order gives them.
-
-    `p_first`, of the first by its estimate alone, is a p-value of another answer being as frequent.
-    `is_first` is whether it is at most 1 - `conf_level`, or `rank_high` is 1. Since `p_first` is
-    of this one matter, and not of all ranks together, it can tell more than `rank_high`.
-    `conf_method` is ``sign`` (exact, or conservative) or ``normal``, which has the flag ``few``
-    with fewer than 100 reports.
-    """
-
-    question: str
-    term: str
-    label: str
-    estimate: float
-    order: int
-    rank_low: int
-    rank_high: int
-    conf_level: float
-    conf_method: str
-    is_first: bool
-    p_first: float | None
-    n: int
-    flag: str
-
-
-#: The columns of the table of ranks.
-RANK_COLUMNS = ("survey", "version", "wave", *(field.name for field in fields(Rank)))
-
-
-def ranks(
-    survey: Survey, tallies: Mapping[str, Ints], confidence_level: float = 0.95
-) -> list[Rank]:
-    """Return the ranks of the answers to all questions, those of each question by their order.
-
-    Questions have none whose reports tell no shares of two answers or more: numbers, texts and
-    rankings, and questions on which there is no report.
-
-    Parameters
-    ----------
-    survey, tallies
-        Those of `analysis.estimate.estimates.estimates`.
-    confidence_level : float
-        Of all ranks of a question together, in (0, 1).
-
-    Raises
-    ------
-    ValueError
-        If there is no such level.
-
-    References
-    ----------
-    Klein, Wright and Wieczorek, JRSS A 2020, and Mogstad, Romano, Shaikh and Wilhelm, Review of
-    Economic Studies 2024 (ranks from simultaneous comparisons of all pairs); Holm, Scandinavian
-    Journal of Statistics 1979, and Shaffer, JASA 1986 (in steps, with what the rejected ones
-    imply); Hung and Fithian, Annals of Statistics 2019 (the first of a multinomial).
-    """
-    check_level(confidence_level)
-    rows: list[Rank] = []
-    for question in survey.questions:
-        compared = _compared(question, tallies[question.id])
-        if compared is not None:
-            rows += _ranks(question, compared, survey.labels(question), confidence_level)
-    return rows
-
-
-def sentence(rows: Sequence[Rank]) -> str:
-    """Return what the ranks of one question say of the first answer; empty if there are none."""
-    if not rows:
-        return ""
-    first = rows[0]
-    more, level = "most" if len(rows) > 2 else "more", f"{100 * first.conf_level:g} %"
-    if first.is_first:
-        p_first = first.p_first or 0.0
-        chance = "p < 0.0001" if p_first < 1e-4 else f"p = {p_first:.2g}"
-        return f"With {level} confidence “{first.label}” is the {more} frequent answer ({chance})."
-    possible = sum(row.rank_low == 1 for row in rows)
-    if first.rank_high < len(rows):
-        return (
-            f"“{first.label}” has the largest estimate. With {level} confidence it is among the "
-            f"first {first.rank_high} of {len(rows)}, and one of {possible} answers that can be "
-            f"the {more} frequent."
-        )
-    if possible < len(rows):
-        return (
-            f"“{first.label}” has the largest estimate, but with {level} confidence all that can "
-            f"be said is that one of {possible} answers is the {more} frequent."
-        )
-    return (
-        f"Which answer is the {more} frequent cannot be told: with {level} confidence it can be "
-        "any of them."
-    )
-
-
-@dataclass(frozen=True)
-class _Compared:
+class Compared:
     """Answers with unbiased shares, and the p-values of each being as rare as any other.
 
     `p_values` (k, k) are one-sided: where (i, j) is small, i is more frequent than j. `multinomial`
-    is whether each report supports one value, each equally likely if another is true.
+    is whether each report supports one value, each equally likely if another is true, and `few`
+    whether a test rests on too few reports.
     """
 
     terms: list[str]
@@ -143,74 +44,10 @@ class _Compared:
     method: str
     multinomial: bool
     n: int
+    few: bool = False
 
 
-def _ranks(
-    question: Question, compared: _Compared, labels: Mapping[str, str], level: float
-) -> list[Rank]:
-    k, estimates = len(compared.terms), compared.estimates
-    above = surely_above(compared.p_values, 1 - level)
-    orders = [1 + int((estimates > share).sum()) for share in estimates]
-    first = int(np.argmax(estimates))
-    nearest = float(np.delete(compared.p_values[first], first).max())
-    p_first = min(1.0, (2 if compared.multinomial else k) * nearest)
-    flag = "few" if compared.method == "normal" and compared.n < FEW else ""
-    rows = [
-        Rank(
-            question=question.id,
-            term=term,
-            label=labels[term],
-            estimate=float(estimates[place]),
-            order=orders[place],
-            rank_low=1 + int(above[:, place].sum()),
-            rank_high=k - int(above[place].sum()),
-            conf_level=level,
-            conf_method=compared.method,
-            is_first=k - int(above[place].sum()) == 1 or (place == first and p_first <= 1 - level),
-            p_first=p_first if orders[place] == 1 else None,
-            n=compared.n,
-            flag=flag,
-        )
-        for place, term in enumerate(compared.terms)
-    ]
-    return sorted(rows, key=lambda row: row.order)
-
-
-def surely_above(p_values: Array, alpha: float) -> NDArray[np.bool_]:
-    """Return (k, k) which values are more frequent than which; all are right but for `alpha`.
-
-    docs/methods.md, (45).
-
-    Hypotheses that i is no more frequent than j are rejected in steps. What is rejected implies
-    more: if i is above j, and j above h, then i is above h. With each step fewer hypotheses can be
-    true: those rejected are so many pairs of values that differ, of as many as groups of equal
-    values leave possible (Shaffer).
-    """
-    k = len(p_values)
-    differing = _numbers_of_differing_pairs(k)
-    above = np.zeros((k, k), dtype=np.bool_)
-    while True:
-        fewest = min(number for number in differing if number >= above.sum())
-        found = above | (p_values * (k * (k - 1) - fewest) <= alpha)
-        for middle in range(k):
-            found |= np.outer(found[:, middle], found[middle])
-        # A loop can only come of errors: then nothing is known.
-        if found.diagonal().any():
-            return np.zeros((k, k), dtype=np.bool_)
-        if (found == above).all():
-            return above
-        above = found
-
-
-def _numbers_of_differing_pairs(k: int) -> set[int]:
-    """Return in how many pairs k values can differ, of any groups of equal ones."""
-    squares = [{0}]
-    for size in range(1, k + 1):
-        squares.append({s + a * a for a in range(1, size + 1) for s in squares[size - a]})
-    return {(k * k - total) // 2 for total in squares[k]}
-
-
-def _compared(question: Question, counts: Ints) -> _Compared | None:
+def compared(question: Question, counts: Ints) -> Compared | None:
     """Compare all pairs of answers; None if reports tell no shares of two answers or more."""
     mechanism, domain, randomizer = question.mechanism, question.domain, question.randomizer
     options = [column.removeprefix(".") for column in domain.columns if column]
@@ -231,12 +68,12 @@ def _compared(question: Question, counts: Ints) -> _Compared | None:
     squares = products.diagonal()[:, None] + products.diagonal() - 2 * products
     errors = np.sqrt(np.maximum(0.0, squares) / max(1, n - 1))
     p_values = _normal(estimates, errors)
-    return _Compared([mean.term for mean in means], estimates, p_values, "normal", False, n)
+    return Compared([mean.term for mean in means], estimates, p_values, "normal", False, n, n < FEW)
 
 
 def _of_supports(
     question: Question, shares: Shares, kept: list[int], counts: Ints
-) -> _Compared | None:
+) -> Compared | None:
     """Compare values by how many reports support each; None if there are no reports on one."""
     every, trials = shares.count(counts)
     supports, trials = np.asarray(every)[kept], np.asarray(trials)[kept]
@@ -260,7 +97,7 @@ def _of_supports(
         apart = encoder.picks_part and encoder.parts_told == 1
         both = np.hypot if apart else np.add
         p_values = _normal(estimates, np.asarray(both.outer(errors, errors)))
-        return _Compared(terms, estimates, p_values, "normal", False, n)
+        return Compared(terms, estimates, p_values, "normal", False, n, n < FEW)
     turned = supports if values[0].p > values[0].q else n - supports
     channel = question.randomizer.channel
     # Each report supports one value if all support equally many, and these are as many as reports.
@@ -278,7 +115,7 @@ def _of_supports(
             discordant = total if single else min(total, 2 * n - total)
             p_values[i, j] = _sign_test(discordant, difference)
     multinomial = single and bool(question.domain.alternatives)
-    return _Compared(terms, estimates, p_values, "sign", multinomial, n)
+    return Compared(terms, estimates, p_values, "sign", multinomial, n)
 
 
 def _sign_test(discordant: int, difference: int) -> float:
