@@ -20,12 +20,14 @@ from click.testing import CliRunner
 from limits import LONG
 
 from analysis.core.channels import CHANNELS
+from analysis.core.domain import Categories
 from analysis.core.encoders import ENCODERS
 from analysis.estimate.estimates import ESTIMATE_COLUMNS
 from analysis.estimate.plausibility import Plausibility
 from analysis.estimate.totals import TOTAL_COLUMNS
 from analysis.mechanisms import MECHANISMS
 from analysis.mechanisms.base import Share
+from analysis.mechanisms.selection import choose
 from analysis.privacy.accounting import PrivacyLoss, advanced, basic, compose, kov, renyi_total
 from analysis.privacy.ledger import COLUMNS_BY
 from analysis.privacy.meaning import odds_table
@@ -85,6 +87,24 @@ def test_what_prefer_not_to_say_and_no_noise_cost_in_the_readme(tmp_path: Path) 
     told = Share("yes", Fraction(1), Fraction(0))
     direct = least(lambda n: of_share(told, 0.5, n, 0.95) / 0.05)
     assert f"Asked directly, it would take {direct}." in README
+
+
+def test_numbers_of_the_explanation_are_computed() -> None:
+    page = (ROOT / "docs/how-it-works.md").read_text()
+    domain = Categories(("yes", "no"))
+    mechanism, randomizer = choose(domain, Fraction(1))
+    share = mechanism.shares(randomizer, domain).values[0]
+    p, q = (round(float(chance), 2) for chance in (share.p, share.q))
+    assert f"| {100 * p:.0f} | {100 * q:.0f} |" in page
+    sent = 300 * p, 700 * q
+    assert f"which are {sent[0]:.0f}." in page
+    assert re.search(rf"which\s+are {sent[1]:.0f}\.", page)
+    assert f"{sum(sent) / 10:.1f} % = share × {100 * p:.0f} %" in page
+    assert round((sum(sent) / 1000 - q) / (p - q), 2) == 0.3
+    told = Share("yes", Fraction(1), Fraction(0))
+    noisy, direct = (100 * of_share(one, 0.3, 1000, 0.95) for one in (share, told))
+    assert f"± {noisy:.1f} points instead of ± {direct:.1f} points" in page
+    assert f"interval is ± {100 * of_share(share, 0.5, 200, 0.95):.0f} points or more" in page
 
 
 #: Pages that lead through the commands.
