@@ -50,7 +50,7 @@ COMMANDS = {
     "migrate": ("backup.migrate", "Bring an earlier release's database to this one's schema."),
     "audit": ("audit.audit", "Check what is stored, and what a server serves."),
     "doctor": ("doctor.doctor", "Look at the proxy, the files and the machine of a collector."),
-    "demo": ("serve.demo", "Replay a real survey of 6,366 people; serve its results."),
+    "demo": ("serve.demo", "Replay a survey of 6,366 people; serve its results."),
 }
 
 
@@ -63,7 +63,6 @@ REFUSALS = {
     "server.formats.table": ("Unwritable",),
     "server.serving": ("PortError",),
     "server.deliver": ("Unreachable",),
-    "server.demo": ("MissingData",),
 }
 
 

@@ -1,8 +1,9 @@
-"""The demonstration: real answers, person by person, through the randomizers and a real server.
+"""The demonstration: answers, person by person, through the randomizers and a real server.
 
 The answers are those of 6,366 women to a survey by the magazine Redbook in 1974, as analyzed in
 Ray C. Fair, "A Theory of Extramarital Affairs", Journal of Political Economy 86 (1978), 45-61, and
-carried by statsmodels as its dataset `fair` ("included with permission of the author").
+carried by statsmodels as its dataset `fair` ("included with permission of the author"). Without
+that package as many people are made up.
 """
 
 import importlib
@@ -18,11 +19,12 @@ from statistics import fmean, pvariance
 from typing import Any
 
 import click
+import numpy as np
 
 from analysis.core.extras import install_with
 from analysis.estimate.number import LABELS, QUARTILES
 from analysis.study.crosstab import crosstab
-from analysis.survey.simulate import payloads
+from analysis.survey.simulate import made_up_answers, payloads
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
 from server.deliver import Client, Unreachable, refused, to_url
@@ -41,22 +43,19 @@ _LINE = "{:<10} {:<10} {:>8} {:>9}   {:<17} {}"
 _BESIDE = "{:<44} {:>9} {:>9}   {}"
 
 
-class MissingData(Exception):
-    """The package that carries the answers is not installed."""
+#: How many respondents are made up where the real answers are missing: as many as there were.
+_MADE_UP = 6366
 
 
-def answers() -> list[dict[str, str]]:
+def answers() -> list[dict[str, str]] | None:
     """Return each respondent's true answers, as their form would hold them.
 
-    Raises
-    ------
-    MissingData
-        If the package that carries the data is not installed.
+    None if the package that carries them is not installed.
     """
     try:
         dataset: Any = importlib.import_module("statsmodels.datasets.fair")
     except ImportError:
-        raise MissingData(f"the demo's data is missing: {install_with('demo')}") from None
+        return None
     columns = ("affairs", "religious", "rate_marriage", "yrs_married")
     return [
         {
@@ -86,7 +85,14 @@ def truth(rows: list[dict[str, str]], question: str, term: str) -> float:
 def run() -> None:
     """Serve the survey, replay the answers over HTTP, compare, and on a terminal keep serving."""
     survey, rows = read_survey(SURVEY_FILE), answers()
-    click.echo(f"{len(rows):,} real people answered this in 1974; here their answers are replayed.")
+    if rows is not None:
+        click.echo(
+            f"{len(rows):,} real people answered this in 1974; here their answers are replayed."
+        )
+    else:
+        rows = made_up_answers(survey, _MADE_UP, np.random.default_rng())
+        click.echo(f"{len(rows):,} people are made up here, and answer a survey of 1974.")
+        click.echo(f"To replay the answers of the real ones, {install_with('demo')}")
     with tempfile.TemporaryDirectory() as folder:
         files = [str(SURVEY_FILE), str(ONE_DRAW)]
         command = [sys.executable, "-m", "server.cli", "serve", *files, "--port", "0"]

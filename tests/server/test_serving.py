@@ -200,9 +200,13 @@ def test_token_ends_with_the_server_and_wave_opens_with_it(
 
 
 @pytest.mark.more
-def test_demonstration_replays_everybody_and_ends() -> None:
+@pytest.mark.parametrize("who", ["real people answered this in 1974", "people are made up here"])
+def test_demonstration_replays_everybody_and_ends(who: str, tmp_path: Path) -> None:
+    if "made up" in who:
+        (tmp_path / "statsmodels.py").write_text("raise ImportError('it is not installed')")
     done = subprocess.run(
         [*COMMAND, "demo"],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -210,6 +214,7 @@ def test_demonstration_replays_everybody_and_ends() -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
+    assert f"6,366 {who}" in done.stdout
     assert "6,366 of 6,366" in done.stderr
     rows = [line for line in done.stdout.splitlines() if line.endswith((" yes", " no"))]
     assert len(rows) == 19
@@ -225,6 +230,7 @@ def test_demonstration_replays_everybody_and_ends() -> None:
 
 def test_data_of_the_demonstration_is_the_published_one() -> None:
     rows = answers()
+    assert rows is not None
     assert len(rows) == 6366
     # 32.2 % of them had had an affair.
     assert truth(rows, "affair", "yes") == pytest.approx(2053 / 6366)
