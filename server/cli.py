@@ -41,6 +41,7 @@ COMMANDS = {
     ),
     "ledger": ("ledger.ledger", "Print what respondents have spent, and were promised."),
     "export": ("results.export", "Print the randomized reports, a row for each respondent."),
+    "tally": ("tally.tally", "Export counts, and add up those of collectors that never meet."),
     "bundle": ("bundle.bundle", "Write one zip of a study, with all that checks its results."),
     "verify": ("bundle.verify", "Check such a zip: hashes, counts, and every estimate again."),
     "decode": ("decode.decode_", "Say which strings google/rappor's reports hold, how often."),

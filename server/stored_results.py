@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
-from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -13,10 +12,7 @@ from numpy.typing import NDArray
 from analysis.core.reports import Reports
 from analysis.estimate.columns import Column
 from analysis.estimate.columns.of_reports import chosen_columns, columns_of_reports
-from analysis.estimate.estimates import Estimate, estimates
-from analysis.estimate.plausibility import Plausibility, plausibility
-from analysis.estimate.poisoning import shifts
-from analysis.study.methods import Fieldwork, simulated_of
+from analysis.study.counted import CountedWave
 from analysis.study.report_columns import report_cells, report_columns
 from analysis.survey.batches import Cell
 from analysis.survey.document import ID
@@ -48,7 +44,7 @@ def asked_now(store: Store, survey_id: str) -> Open:
     return current
 
 
-class StoredWave:
+class StoredWave(CountedWave):
     """One wave of one version of a stored survey, and what its reports tell.
 
     Parameters
@@ -157,21 +153,10 @@ class StoredWave:
         """For each question, how many reports count for each symbol."""
         return self._summed(self._reports.tallies)
 
-    def estimates(
-        self, level: float, method: str = "clopper-pearson", simultaneous: bool = False
-    ) -> list[Estimate]:
-        """Return the estimates with intervals of this confidence level; as `estimates` does."""
-        return estimates(self.survey, self.tallies, level, method=method, simultaneous=simultaneous)
-
-    def plausibility(self) -> list[Plausibility]:
-        """Return whether the reports look as their channels draw them."""
-        return plausibility(self.survey, self.tallies, self._summed(self._reports.sizes))
-
-    @property
-    def n(self) -> int:
-        """The number of reports, whatever their respondents were asked."""
-        first = self.survey.questions[0]
-        return first.randomizer.reports_in(self.tallies[first.id])
+    @cached_property
+    def sizes(self) -> dict[str, NDArray[np.int64]]:
+        """How many reports count for 0, 1, ... symbols, of questions where that differs."""
+        return self._summed(self._reports.sizes)
 
     @property
     def simulated(self) -> int:
@@ -180,26 +165,6 @@ class StoredWave:
         counts = [read(part.survey, self.number, self._taken(part)) for part in self.parts]
         self._check_unchanged()
         return sum(counts)
-
-    @property
-    def simulated_sentence(self) -> str:
-        """How many reports were simulated; empty if none."""
-        return simulated_of(Fieldwork(self.n, simulated=self.simulated))
-
-    def shifts(self, fakes: int | None = None) -> tuple[int, dict[tuple[str, str], float]]:
-        """Return how far fakes among the reports could have moved each estimate.
-
-        Returns
-        -------
-        tuple
-            The number of fakes, by default 1 % of the reports but at least one. Then the shifts, by
-            question and term; none where the honest reports could tell nothing.
-        """
-        fakes = max(1, self.n // 100) if fakes is None else fakes
-        if fakes >= self.n:
-            return fakes, {}
-        moved = shifts(self.survey, self.tallies, fakes)
-        return fakes, {key: shift for key, shift in moved.items() if isfinite(shift)}
 
     def reports(
         self,

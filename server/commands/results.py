@@ -24,6 +24,7 @@ from analysis.estimate.estimates import (
 )
 from analysis.estimate.plausibility import PLAUSIBILITY_COLUMNS, UNLIKE
 from analysis.estimate.totals import TOTAL_COLUMNS, totals, with_totals
+from analysis.study.counted import CountedWave
 from analysis.study.ranking import RANK_COLUMNS, ranks, sentence
 from analysis.study.report_columns import HOW_TO_USE
 from server.commands import (
@@ -43,6 +44,7 @@ from server.commands import (
     write_new,
 )
 from server.commands.shares import share_options, warn_of_constrained
+from server.commands.tally import check_tally, tallied, tally_options
 from server.formats import FORMATS, written
 from server.store import Store, StoreError
 from server.stored_calibration import CALIBRATED_COLUMNS, calibrated_rows
@@ -82,10 +84,13 @@ from server.stored_results import StoredWave
     metavar="FILE",
     help="Calibrate to the population's shares of answers to some questions, a TOML file.",
 )
+@tally_options
 @only_batches
 @database
 @form_of_table
+@click.pass_context
 def estimate(
+    context: click.Context,
     survey_id: str,
     wave: str | None,
     version: str | None,
@@ -100,6 +105,8 @@ def estimate(
     wants_totals: bool,
     population: int | None,
     margins: Path | None,
+    tally: Path | None,
+    frozen: Path | None,
     batch: bool,
     db: Path,
     form: str,
@@ -107,12 +114,6 @@ def estimate(
     """Print debiased estimates with intervals; of all waves, also how they changed."""
     if wave not in (None, "all") and not re.fullmatch("[0-9]{1,7}", wave):
         raise click.BadParameter(f"expected a number or all, got {wave}", param_hint="--wave")
-    store = Store(db)
-    waves = (
-        list(store.surveys.waves(survey_id))
-        if wave == "all"
-        else [None if wave is None else int(wave)]
-    )
     wants_totals = wants_totals or population is not None
     if margins is not None or rank:
         others = simultaneous or wants_totals or deff or constrained or fakes or bins
@@ -122,14 +123,26 @@ def estimate(
                 f"--batch alone: {'ranks' if rank else 'calibrated estimates'} have intervals of "
                 "their own"
             )
-    stored_waves = [StoredWave(store, survey_id, one, version, batch) for one in waves or [None]]
+    check_tally(context, tally, frozen)
+    stored_waves: list[StoredWave] = []
+    if tally is not None:
+        if margins is not None:
+            raise click.UsageError("--margins goes with --db: calibration needs the reports")
+        waves: Sequence[CountedWave] = [tallied(tally, survey_id, frozen, wave, version)]
+        of_versions = {}
+    else:
+        store = Store(db)
+        numbers = [None if wave is None else int(wave)] if wave != "all" else []
+        every = numbers or list(store.surveys.waves(survey_id)) or [None]
+        waves = stored_waves = [StoredWave(store, survey_id, n, version, batch) for n in every]
+        of_versions = store.reports.per_version(survey_id)
     if rank:
-        _print_ranks(stored_waves, level, form)
+        _print_ranks(waves, level, form)
     elif margins is not None:
         _print_calibrated(stored_waves, read_margins(margins), level, form)
     else:
         printed = _print_estimates(
-            stored_waves,
+            waves,
             level,
             form,
             method=method,
@@ -141,13 +154,13 @@ def estimate(
             wants_totals=wants_totals,
             population=population,
         )
-        for other, n in store.reports.per_version(survey_id).items():
+        for other, n in of_versions.items():
             if other not in printed:
                 print_message(f"not among these: {n} reports under --version {other[:12]}")
 
 
 def _print_estimates(
-    waves: Sequence[StoredWave],
+    waves: Sequence[CountedWave],
     level: float,
     form: str,
     *,
@@ -215,7 +228,7 @@ def _print_estimates(
     return {row["version"] for row in rows}
 
 
-def _print_ranks(waves: Sequence[StoredWave], level: float, form: str) -> None:
+def _print_ranks(waves: Sequence[CountedWave], level: float, form: str) -> None:
     """Print the ranks of the answers to each question, and in words which of them is first."""
     rows: list[dict[str, Any]] = []
     for stored in waves:
@@ -230,7 +243,7 @@ def _print_ranks(waves: Sequence[StoredWave], level: float, form: str) -> None:
     print_table(rows, (*RANK_COLUMNS, "simulated"), form)
 
 
-def _warn_of_simulated(stored: StoredWave) -> None:
+def _warn_of_simulated(stored: CountedWave) -> None:
     """Say how many reports of a wave were simulated, if any were."""
     if told := stored.simulated_sentence:
         print_message(f"wave {stored.number}: {told}")
@@ -255,7 +268,7 @@ def _print_calibrated(
 
 
 def _warn(
-    stored: StoredWave, estimates: list[Estimate], fakes: int, moved: dict[tuple[str, str], float]
+    stored: CountedWave, estimates: list[Estimate], fakes: int, moved: dict[tuple[str, str], float]
 ) -> None:
     """Say how far fakes could have moved these estimates, and whether reports look like fakes."""
     _warn_of_simulated(stored)
@@ -283,16 +296,31 @@ def _warn(
 @survey_id
 @wave_of_survey
 @version_of_survey
+@tally_options
 @only_batches
 @database
 @form_of_table
+@click.pass_context
 def plausibility(
-    survey_id: str, wave: int | None, version: str | None, batch: bool, db: Path, form: str
+    context: click.Context,
+    survey_id: str,
+    wave: int | None,
+    version: str | None,
+    tally: Path | None,
+    frozen: Path | None,
+    batch: bool,
+    db: Path,
+    form: str,
 ) -> None:
     """Print whether reports look as their channels draw them, or some are fakes."""
-    stored = StoredWave(Store(db), survey_id, wave, version, batch)
-    print_table(map(asdict, stored.plausibility()), PLAUSIBILITY_COLUMNS, form)
-    _warn_of_simulated(stored)
+    check_tally(context, tally, frozen)
+    counted: CountedWave
+    if tally is None:
+        counted = StoredWave(Store(db), survey_id, wave, version, batch)
+    else:
+        counted = tallied(tally, survey_id, frozen, None if wave is None else str(wave), version)
+    print_table(map(asdict, counted.plausibility()), PLAUSIBILITY_COLUMNS, form)
+    _warn_of_simulated(counted)
 
 
 @click.command()

@@ -5,7 +5,7 @@ import json
 import re
 import subprocess
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from bundled import bundled, study
 from command_line import run, table
+from every_mechanism import surveys_of_one_question
 from found import optional
 from limits import LONG
 
@@ -54,63 +55,12 @@ def test_the_notebook_computes_every_estimate_again(
         executed()
 
 
-SEVERAL = """
-title = "All"
-id = "all"
-
-[privacy]
-cap = 100
-"""
-
-
-def _listed(names: str) -> str:
-    return "[" + ", ".join(f'{{id = "{name}", text = "?"}}' for name in names) + "]"
-
-
-def _every_mechanism() -> Iterator[str]:
-    """Yield survey files in which each mechanism is named once where it fits."""
-    three = _listed("abc")
-    kinds = {
-        "yes-no": "",
-        "choice": f"options = {three}\n",
-        "choices": f"options = {three}\n",
-        "scale": 'points = ["1", "2", "3", "4"]\n',
-        "number": "min = 0\nmax = 10\n",
-        "rank": f"items = {three}\n",
-    }
-    for lines in _WITH_PARAMETERS:
-        yield f'{SEVERAL}\n[[questions]]\nid = "q"\ntext = "?"\nrequired = true\n{lines}'
-    for name in MECHANISMS:
-        for kind, more in kinds.items():
-            yield (
-                f'{SEVERAL}\n[[questions]]\nid = "q"\nkind = "{kind}"\ntext = "?"\n{more}'
-                f'epsilon = 1\nmechanism = "{name}"\n'
-            )
-
-
-#: Mechanisms that take parameters of their own, or other keys.
-_WITH_PARAMETERS = (
-    'kind = "yes-no"\nmechanism = {name = "warner", p = "3/4"}\n',
-    'kind = "yes-no"\nmechanism = {name = "two-coin"}\n',
-    'kind = "yes-no"\nmechanism = {name = "forced", p_yes = "1/6", p_no = "1/6"}\n',
-    'kind = "yes-no"\nmechanism = {name = "unrelated", p = "2/3", prevalence = "1/2"}\n',
-    'kind = "yes-no"\nmechanism = {name = "crosswise", prevalence = "1/4"}\n',
-    f'kind = "rank"\nitems = {_listed("abcdef")}\nmechanism = "suborder"\nepsilon = 4\n',
-)
-
-
 @pytest.mark.more
 def test_base_r_computes_the_same(tmp_path: Path, read: Callable[[str], Survey]) -> None:
     program = optional("rscript")
     told, compared = set[str](), 0
     surveys = [read_survey(EXAMPLES / f"{name}.toml") for name in ("well-being", "one-draw")]
-    for text in _every_mechanism():
-        for either in dict.fromkeys((text, f"{text}required = true\n")):
-            try:
-                surveys.append(read(either))
-                break
-            except ValueError:
-                continue  # it does not serve this kind, or not with no-answer
+    surveys += surveys_of_one_question(read)
     for number, survey in enumerate(surveys):
         folder = tmp_path / str(number)
         folder.mkdir()

@@ -97,6 +97,9 @@ class Channel(Protocol):
     def reports_in(self, counts: Array) -> int:
         """Return the number of reports behind the ``(symbols,)`` tally `counts`."""
 
+    def is_tally(self, counts: Array) -> bool:
+        """Return whether some reports have these ``(cohorts, symbols)`` counts, none below 0."""
+
     def randomize_many(self, symbols: Array, block: Block) -> Array:
         """Return a report for each of many inputs, drawn as exactly as by `randomize`.
 

@@ -63,6 +63,9 @@ class BitReports:
     def reports_in(self, counts: Array) -> int:
         return int(counts[self.inputs])
 
+    def is_tally(self, counts: Array) -> bool:
+        return bool((counts <= counts[:, -1:]).all())
+
     def read_many(self, sent: Sequence[str]) -> Packed:
         # Filled up with zeros to whole groups of four characters, all are decoded in one go.
         width = self.length + -self.length % 4

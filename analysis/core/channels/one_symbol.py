@@ -102,6 +102,10 @@ class OneSymbol(ABC):
     def reports_in(self, counts: Array) -> int:
         return int(counts.sum())
 
+    def is_tally(self, counts: Array) -> bool:
+        # Each count is that of so many reports.
+        return True
+
     @property
     def dtype(self) -> np.dtype[Any]:
         """The smallest integer that many of its reports can be kept in."""

@@ -86,6 +86,9 @@ class SampledSubset(Subset):
     def reports_in(self, counts: Array) -> int:
         return self.asked_in(counts) + int(counts[self.inputs])
 
+    def is_tally(self, counts: Array) -> bool:
+        return super().is_tally(counts[:, : self.inputs])
+
     def asked_in(self, counts: Array) -> int:
         """Return the number of reports behind a tally of who was asked."""
         return int(counts[: self.inputs].sum()) // self.size

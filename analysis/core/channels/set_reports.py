@@ -49,6 +49,13 @@ class SetReports:
     def reports_in(self, counts: Array) -> int:
         return int(counts.sum()) // self.size
 
+    def is_tally(self, counts: Array) -> bool:
+        # Sets of one size have given counts if they sum to a multiple of it, and none is larger
+        # than the number of sets (Gale, Pacific Journal of Mathematics 1957).
+        totals = counts.sum(axis=1)
+        reports, left = np.divmod(totals, self.size)
+        return not left.any() and bool((counts.max(axis=1) <= reports).all())
+
     def read_many(self, sent: Sequence[list[int]]) -> Packed:
         members = np.array(sent, dtype=np.int64).reshape(len(sent), self.size)
         flags = np.zeros((len(sent), self.inputs), dtype=np.uint8)

@@ -7,10 +7,7 @@ from importlib.metadata import version
 from importlib.resources import files
 from typing import Any
 
-import numpy as np
-
 from analysis.core.csv_json import pieces_of_columns, reports_text, to_text
-from analysis.estimate import Ints
 from analysis.estimate.estimates import ESTIMATE_COLUMNS, estimate_rows, estimates
 from analysis.study.bundle.archive import DESCRIPTION
 from analysis.study.bundle.package import citation, description, readme
@@ -31,6 +28,7 @@ from analysis.study.codebook import Code, codebook
 from analysis.study.label import Fact, label
 from analysis.study.methods import methods
 from analysis.study.report_columns import report_cells, report_columns
+from analysis.study.tally.cells import cells_of
 from analysis.survey.survey import Survey
 
 #: So many rows of reports are made text at a time.
@@ -51,7 +49,7 @@ def _texts(study: BundledStudy) -> dict[str, str]:
     codes = [asdict(code) | simulated for code in codebook(survey)]
     made = {
         "survey.json": _json(survey.to_json()),
-        "tallies.json": _json(_cells(tallies)),
+        "tallies.json": _json(cells_of(tallies)),
         "tallies.csv": table_text(TallyCell, tally_rows(survey, tallies)),
         "channels.csv": table_text(ChannelRow, channel_rows(survey)),
         "scores.csv": table_text(Score, score_rows(survey, tallies)),
@@ -76,19 +74,6 @@ def _texts(study: BundledStudy) -> dict[str, str]:
 
 def _json(data: Any) -> str:
     return json.dumps(data, ensure_ascii=False, indent=1) + "\n"
-
-
-def _cells(tallies: Mapping[str, Ints]) -> dict[str, Any]:
-    """Return tallies as JSON: the shape of each, and [cohort, symbol, count] where it is not 0."""
-    return {
-        name: {
-            "shape": list(counts.shape),
-            "cells": [
-                [*place, int(counts[tuple(place)])] for place in np.argwhere(counts).tolist()
-            ],
-        }
-        for name, counts in tallies.items()
-    }
 
 
 def _reports(survey: Survey, reports: Sequence[Mapping[str, Any]]) -> str:

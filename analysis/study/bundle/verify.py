@@ -28,6 +28,7 @@ from analysis.study.bundle.members import members
 from analysis.study.bundle.package import description
 from analysis.study.bundle.study import BundledStudy, recounted
 from analysis.study.methods import Fieldwork
+from analysis.study.tally.cells import read_cells
 from analysis.survey.freeze import thaw
 from analysis.survey.survey import Survey
 
@@ -106,7 +107,7 @@ def read_bundle(data: bytes) -> tuple[BundledStudy, Verified]:
         "survey.json", found, lambda text: thaw(json.loads(text), package["deniable"]["version"])
     )
     study = _read(DESCRIPTION, found, lambda _: _stated(package, survey))
-    tallies = _read("tallies.json", found, lambda text: _tallies(survey, json.loads(text)))
+    tallies = _read("tallies.json", found, lambda text: read_cells(survey, json.loads(text)))
     reports = None
     if "reports.csv" in found:
         reports = _read("reports.csv", found, lambda text: _reports(survey, text))
@@ -207,21 +208,6 @@ def _stated(package: Any, survey: Survey) -> BundledStudy:
     licenses = package.get("licenses", [{"name": ""}])
     authors = tuple(str(each["title"]) for each in package.get("contributors", []))
     return BundledStudy(survey, wave, level, fieldwork, {}, None, str(licenses[0]["name"]), authors)
-
-
-def _tallies(survey: Survey, data: Any) -> dict[str, Ints]:
-    if set(data) != {question.id for question in survey.questions}:
-        raise ValueError("a tally of each question, and no other")
-    tallies = {}
-    for question in survey.questions:
-        shape, cells = question.randomizer.shape, data[question.id]["cells"]
-        counts = np.zeros(shape, dtype=np.int64)
-        for cohort, symbol, count in cells:
-            if not (0 <= cohort < shape[0] and 0 <= symbol < shape[1] and 0 < count < 2**53):
-                raise ValueError(f"{question.id}: cell {shown([cohort, symbol, count])}")
-            counts[cohort, symbol] = count
-        tallies[question.id] = counts
-    return tallies
 
 
 def _reports(survey: Survey, text: str) -> list[dict[str, Any]]:

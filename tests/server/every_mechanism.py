@@ -1,0 +1,157 @@
+"""Surveys that ask a question under each mechanism, where it fits."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+from analysis.mechanisms import MECHANISMS
+from analysis.survey.survey import Survey
+
+HEAD = """
+title = "All"
+id = "all"
+
+[privacy]
+cap = 100
+"""
+
+
+def _listed(names: Iterable[str]) -> str:
+    return "[" + ", ".join(f'{{id = "{name}", text = "?"}}' for name in names) + "]"
+
+
+#: Mechanisms that take parameters of their own, or other keys.
+_WITH_PARAMETERS = (
+    'kind = "yes-no"\nmechanism = {name = "warner", p = "3/4"}\n',
+    'kind = "yes-no"\nmechanism = {name = "two-coin"}\n',
+    'kind = "yes-no"\nmechanism = {name = "forced", p_yes = "1/6", p_no = "1/6"}\n',
+    'kind = "yes-no"\nmechanism = {name = "unrelated", p = "2/3", prevalence = "1/2"}\n',
+    'kind = "yes-no"\nmechanism = {name = "crosswise", prevalence = "1/4"}\n',
+    f'kind = "rank"\nitems = {_listed("abcdef")}\nmechanism = "suborder"\nepsilon = 4\n',
+)
+
+
+def _questions() -> Iterator[str]:
+    """Yield the lines of questions in which each mechanism is named once where it could fit."""
+    three = _listed("abc")
+    kinds = {
+        "yes-no": "",
+        "choice": f"options = {three}\n",
+        "choices": f"options = {three}\n",
+        "scale": 'points = ["1", "2", "3", "4"]\n',
+        "number": "min = 0\nmax = 10\n",
+        "rank": f"items = {three}\n",
+    }
+    for lines in _WITH_PARAMETERS:
+        yield f"required = true\n{lines}"
+    for name in MECHANISMS:
+        for kind, more in kinds.items():
+            yield f'kind = "{kind}"\n{more}epsilon = 1\nmechanism = "{name}"\n'
+
+
+def _fitting(read: Callable[[str], Survey]) -> Iterator[tuple[str, Survey]]:
+    """Yield the lines of each question that can be asked, and the survey that asks it alone."""
+    for lines in _questions():
+        for either in dict.fromkeys((lines, f"{lines}required = true\n")):
+            try:
+                survey = read(f'{HEAD}\n[[questions]]\nid = "q"\ntext = "?"\n{either}')
+            except ValueError:
+                continue  # it does not serve this kind, or not with no-answer
+            yield either, survey
+            break
+
+
+def surveys_of_one_question(read: Callable[[str], Survey]) -> list[Survey]:
+    """Return a survey for each mechanism and kind that go together."""
+    return [survey for _, survey in _fitting(read)]
+
+
+#: Texts, sets and bits that are longer, a memory, and draws for several questions.
+_LARGER = f"""
+[[together]]
+id = "of-two"
+questions = ["one", "several"]
+epsilon = 4
+epsilon_each = 2
+
+[[together]]
+id = "of-some"
+questions = ["a", "b", "c"]
+epsilon = 3
+epsilon_each = 2
+ask = 2
+
+[[questions]]
+id = "bloom"
+kind = "text"
+text = "?"
+candidates = ["ab", "cd", "ef"]
+epsilon = 3
+mechanism = "rappor"
+
+[[questions]]
+id = "wish"
+kind = "text"
+text = "?"
+longest = 8
+epsilon = 3
+
+[[questions]]
+id = "long-set"
+kind = "choice"
+text = "?"
+options = {_listed(f"o{place}" for place in range(24))}
+epsilon = 0.5
+mechanism = "subset"
+
+[[questions]]
+id = "long-bits"
+kind = "choice"
+text = "?"
+options = {_listed(f"o{place}" for place in range(70))}
+epsilon = 1
+mechanism = "oue"
+
+[[questions]]
+id = "remembered"
+kind = "yes-no"
+text = "?"
+epsilon = 1
+epsilon_forever = 2
+
+[[questions]]
+id = "one"
+kind = "choice"
+text = "?"
+options = {_listed("wxyz")}
+
+[[questions]]
+id = "several"
+kind = "choices"
+text = "?"
+options = {_listed("xyz")}
+
+[[questions]]
+id = "a"
+kind = "choice"
+text = "?"
+options = {_listed("uvwxyz")}
+
+[[questions]]
+id = "b"
+kind = "choice"
+text = "?"
+options = {_listed("uvwxyz")}
+
+[[questions]]
+id = "c"
+kind = "yes-no"
+text = "?"
+"""
+
+
+def survey_of_all(read: Callable[[str], Survey]) -> Survey:
+    """Return one survey with all these questions, q0, q1, ..., and longer ones after them."""
+    blocks = [
+        f'\n[[questions]]\nid = "q{place}"\ntext = "?"\n{lines}'
+        for place, (lines, _) in enumerate(_fitting(read))
+    ]
+    return read("".join([HEAD, *blocks, _LARGER]))
