@@ -38,6 +38,7 @@ def _pieces(html: str) -> Iterator[Markup]:
         yield Markup(tag[0]) if closes else _told(name, attributes, names[column : column + 1])
         if name in ("th", "td") and not closes and not is_head:
             column += 1
+    yield Markup(html[end:])
 
 
 def _told(name: str, attributes: str, names: list[str]) -> Markup:

@@ -29,3 +29,12 @@ def test_each_cell_knows_the_name_of_its_column_and_nothing_else_changes() -> No
 def test_cells_of_a_table_without_a_head_have_no_names_of_one_before() -> None:
     told = as_cards(TABLE + Markup("<table><tbody><tr><td>1</td></tr></tbody></table>"))
     assert '<td role="cell">1</td>' in told
+
+
+def test_what_stands_before_between_and_behind_tables_stays() -> None:
+    around = Markup("<p>Before</p>{}<p>Between</p>{}<p>Behind</p>").format(TABLE, TABLE)
+    told = as_cards(around)
+    assert told.startswith("<p>Before</p><table")
+    assert "</table><p>Between</p><table" in told
+    assert told.endswith("</table><p>Behind</p>")
+    assert as_cards(Markup("<p>No table</p>")) == "<p>No table</p>"
