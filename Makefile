@@ -76,6 +76,7 @@ bench: .venv/.bench
 	$(BIN)/python benchmarks/intake.py
 	$(BIN)/python benchmarks/overload.py
 	$(BIN)/python benchmarks/console.py
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/explore.py
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/growth.py
 	$(BIN)/python benchmarks/page.py
 	$(BIN)/python benchmarks/readability.py

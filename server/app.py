@@ -7,8 +7,9 @@ from typing import Any
 
 from flask import Flask
 
-from server import access, clock, console, failures, headers, health, intake, openapi
+from server import access, clock, console, explore, failures, headers, health, intake, openapi
 from server.console import public
+from server.explore.page import Answers
 from server.invitations import RateLimit
 from server.pages import respondents
 from server.pages.browser_files import CLIENT, STATIC, client_files
@@ -60,11 +61,12 @@ def create_app(config: dict[str, Any] | None = None) -> Flask:
     app.extensions["static"] = client_files(STATIC)
     app.extensions["page_cache"] = {}
     app.extensions["public_cache"] = {}
+    app.extensions["explore"] = Answers()
     store = Store(Path(app.config["DATABASE"]))
     app.extensions["store"] = store
     app.extensions["writer"] = Writer(store, clock.today)
     app.extensions["link_limit"] = RateLimit()
-    for blueprint in (respondents.blueprint, health.blueprint):
+    for blueprint in (respondents.blueprint, health.blueprint, explore.blueprint):
         app.register_blueprint(blueprint)
     if "public" in app.config["PLANES"]:
         app.register_blueprint(respondents.survey_blueprint)

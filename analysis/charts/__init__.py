@@ -9,6 +9,7 @@ from analysis.charts.dots import dot_plot
 from analysis.charts.estimates import Bar, bar_of, chart
 from analysis.charts.lines import Mark, Series, line_chart
 from analysis.charts.people import icon_array, icon_patterns, small_icon_array
+from analysis.charts.points import point_chart
 
 __all__ = [
     "Bar",
@@ -20,5 +21,6 @@ __all__ = [
     "icon_array",
     "icon_patterns",
     "line_chart",
+    "point_chart",
     "small_icon_array",
 ]

@@ -64,6 +64,8 @@ def number(value: float, unit: str = "") -> str:
     for least, size, letter in ((1e6, 1e6, "M"), (1e4, 1e3, "k")):
         if abs(value) >= least:
             return f"{value / size:.4g}{letter}"
+    if 0 < abs(value) < 1e-3:
+        return f"{value:.3g}" if abs(value) < 1e-4 else f"{value:.0e}"
     return f"{value:,.4g}"
 
 

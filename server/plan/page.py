@@ -50,6 +50,11 @@ def render_sections(sections: Sequence[tuple[str, str, Part]]) -> str:
     )
 
 
+def render_part(part: Part) -> str:
+    """Return what one section shows, without its heading."""
+    return _TEMPLATES.get_template("plan_part.html").render(part=part)
+
+
 def _computed(asked: Asked) -> Part:
     """Return the section that says how the numbers were computed."""
     texts = [

@@ -12,6 +12,7 @@ from device import (
     survey_data,
     turn_page,
 )
+from explore_scenes import explore
 from playwright.sync_api import Route, expect
 from research_scenes import research
 from stage import (
@@ -365,5 +366,6 @@ SCENES = (
     my_privacy,
     me_broken,
     messages,
+    explore,
     research,
 )

@@ -17,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from collector import Collector, command
 from device import Device
+from explore_scenes import explore
 from playwright.sync_api import Browser, Page, sync_playwright
 from programs import CHROMIUM, find
 from research_scenes import research
@@ -27,7 +28,7 @@ from tutorial import pictures
 PICTURES = Path(__file__).parents[2] / "docs" / "pictures"
 PHONE = {"width": 390, "height": 844}
 DESKTOP = {"width": 1280, "height": 800}
-SOME = (questions, complaints, waiting, kiosk, my_privacy, research)
+SOME = (questions, complaints, waiting, kiosk, my_privacy, explore, research)
 #: Looks, and what is seen in them.
 SERIES: dict[str, tuple[dict[str, Any], Any]] = {
     "phone": ({"viewport": PHONE}, SCENES),

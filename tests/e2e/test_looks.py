@@ -7,6 +7,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from collector import Collector
 from device import CANARIES, Device, expect_state, fill_in, press, review
+from explore_scenes import explore
 from playwright.sync_api import Page
 from research_scenes import research
 from scenes import SCENES, complaints, my_privacy, questions
@@ -82,7 +83,9 @@ LOOKS: dict[str, dict[str, Any]] = {
     "phone-dark-arabic": {"viewport": PHONE, "color_scheme": "dark", "locale": "ar"},
 }
 PLAYED = [("phone", scene) for scene in SCENES]
-PLAYED += [("desktop-dark", scene) for scene in (questions, complaints, my_privacy, research)]
+PLAYED += [
+    ("desktop-dark", scene) for scene in (questions, complaints, my_privacy, explore, research)
+]
 PLAYED.append(("phone-dark-arabic", questions))
 #: These are looked at again with more in them.
 PASSED = {"explanation", "page-1", "page-2", "page-3", "stored", "kiosk-page-1"}

@@ -148,6 +148,18 @@ class PrivacyLoss:
         plain = self.plain.epsilon if self.plain.delta <= check_delta(delta) else inf
         return min(self._root(delta), plain)
 
+    def beyond(self, epsilon: float) -> float:
+        """Return the chance that a report tells more than this ε in [0, ∞).
+
+        That is: of being more than e^ε times as likely under the first input of the pair as under
+        the second. It is at least `delta`, which counts by how much. By hand: of `pure(log(3))`
+        it is 3/4 at ε = 1, and 0 at ε = 1.1.
+        """
+        off = 4 * ULP * float(np.abs(self.losses[[0, -1]]).max())
+        first = int(np.searchsorted(self.losses, epsilon + off, side="right"))
+        mass = self.infinite + float(self.masses[first:].sum())
+        return min(1.0, mass * (1 + self.rounding + len(self.masses) * ULP))
+
     def renyi(self, order: float) -> float:
         """Return the Rényi divergence of this order, any number above 1; rounded up.
 

@@ -2,25 +2,20 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 
-import numpy as np
 from numpy.random import Generator
-from scipy.special import stdtrit
 
-from analysis.core.domain import NO_ANSWER, Estimand
+from analysis.core.domain import NO_ANSWER
 from analysis.core.epsilon import MICRO
 from analysis.core.errors import check_count, check_positive
 from analysis.estimate.discovery import LETTERS, floor
 from analysis.estimate.intervals import check_level
 from analysis.estimate.text import chances_of
-from analysis.mechanisms.base import Share
-from analysis.privacy.central import half_width_of_curator
 from analysis.study.planning.check import MOST_WAVES, check_respondents, or_none
-from analysis.study.planning.half_width import HalfWidth, expected
+from analysis.study.planning.directly import curator_half_width, direct_half_width
+from analysis.study.planning.half_width import expected
 from analysis.study.planning.needed import epsilon_for, respondents_for
 from analysis.study.planning.redesign import required
-from analysis.study.planning.share_width import of_share
 from analysis.study.planning.truth import Stated, check_truth
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey
@@ -126,7 +121,7 @@ def half_widths(
     A page shows both at once, where the whole row may take seconds. Arguments are those of `plan`.
     """
     half = expected(question, respondents, confidence_level, rng=rng)
-    return half.half_width, _direct(question, half, respondents, confidence_level, False)
+    return half.half_width, direct_half_width(question, half, respondents, confidence_level)
 
 
 def _row(
@@ -142,7 +137,7 @@ def _row(
     worst, constant = (question.spent(waves, stable) / MICRO for stable in (False, True))
     fresh = waves * randomizer.charge / MICRO
     half = expected(question, n, level, stated, rng=rng)
-    direct = _direct(question, half, n, level, stated is not None)
+    direct = direct_half_width(question, half, n, level, stated is not None)
     people = epsilon = None
     if wanted is not None:
         width = wanted * question.domain.span
@@ -164,7 +159,7 @@ def _row(
         share=f"{half.term or 'a rare text'}={half.share:.6g}",
         half_width_required=_required(question, n, level, stated, rng),
         half_width_direct=direct,
-        half_width_curator=_of_curator(question, direct, n, level),
+        half_width_curator=curator_half_width(question, direct, n, level),
         respondents_needed=people,
         epsilon_needed=epsilon,
     )
@@ -191,35 +186,3 @@ def _required(
     if stated is not None:
         others = {answer: min(1.0, share / answering) for answer, share in given.items()}
     return expected(required(question), n, level, others, rng=rng).half_width
-
-
-def _of_curator(question: Question, direct: float, n: int, level: float) -> float | None:
-    """Return the half-width with Laplace noise on the exact numbers; None if they cannot be listed.
-
-    How many gave a number is taken to be public.
-    """
-    domain, epsilon = question.domain, question.randomizer.epsilon
-    if domain.sensitivity is None or epsilon <= 0:
-        return None
-    noise = domain.sensitivity / (epsilon * n) * domain.span
-    return min(half_width_of_curator(direct, noise, level), 0.5 * domain.span)
-
-
-def _direct(question: Question, half: HalfWidth, n: int, level: float, stated: bool) -> float:
-    """Return the half-width without randomization; of a mean, Student's with its true spread."""
-    domain = question.domain
-    if domain.estimand is not Estimand.MEAN:
-        return of_share(Share(half.term, Fraction(1), Fraction(0)), half.share, n, level)
-    deviation, answering = 0.5, 1.0
-    if stated and half.truth is not None:
-        shares = np.array(half.truth.shares)
-        there = np.array([value is not None for value in half.truth.values])
-        answering = float(shares[there].sum())
-        places = np.array([float(value or 0) for value in half.truth.values])
-        middle = float((shares * places)[there].sum()) / answering
-        deviation = (float((shares * (places - middle) ** 2)[there].sum()) / answering) ** 0.5
-    people = round(n * answering)
-    if people < 2:
-        return 0.5 * domain.span
-    reach = float(stdtrit(people - 1, (1 + level) / 2)) * deviation / people**0.5
-    return float(min(0.5, reach) * domain.span)

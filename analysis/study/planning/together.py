@@ -165,7 +165,10 @@ def suggestion(survey: Survey) -> str | None:
 
 
 def tradeoffs(
-    draw: PossibleDraw, half_width: float = HALF_WIDTH, confidence_level: float = 0.95
+    draw: PossibleDraw,
+    half_width: float = HALF_WIDTH,
+    confidence_level: float = 0.95,
+    other_totals: bool = True,
 ) -> list[Tradeoff]:
     """Return what limits around a draw's own take, and what its own take.
 
@@ -180,6 +183,8 @@ def tradeoffs(
         Of the interval of a share, and of a pair's, above 0.
     confidence_level : float
         Of the intervals, in (0, 1).
+    other_totals : bool
+        Whether half of the draw's total and twice as much are looked at, too.
     """
     check_level(confidence_level)
     reach = float(ndtri((1 + confidence_level) / 2))
@@ -190,7 +195,7 @@ def tradeoffs(
         if most is None or _cases(parts) <= most
     )
     rows = []
-    for multiple in multiples:
+    for multiple in multiples if other_totals else ("1",):
         total = min(LARGEST, draw.total * Fraction(multiple))
         between = np.geomspace(float(total / d), float(total), points)[1:-1]
         rounded = (min(total, Fraction(f"{each:.2g}")) for each in between)

@@ -1,0 +1,119 @@
+"""What ε, and ε with a δ, say about one person: odds, beliefs, and how seldom more is told."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+
+from analysis.core.errors import check_delta
+from analysis.privacy.accounting import PrivacyLoss, compose
+from analysis.privacy.meaning import odds, odds_table
+from analysis.study.exploration.yes_no import yes_no
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What one report to a yes-no question tells.
+
+    `odds` is e^ε: a report is at most so many times as likely under one answer as under the other.
+    `yes` and `no` are the chances that people with these true answers send "yes". `prior` is a
+    belief that somebody's true answer is "yes"; it becomes `after_yes` if they send "yes", and
+    `after_no` if they send "no". `strongest` is the most that any report of this ε can make of it.
+    """
+
+    epsilon: float
+    odds: float
+    yes: Fraction
+    no: Fraction
+    prior: float
+    after_yes: float
+    after_no: float
+    strongest: float
+
+
+def meaning(epsilon: Decimal, prior: float) -> Meaning:
+    """Return what one report tells, from the channel of a yes-no question.
+
+    Parameters
+    ----------
+    epsilon : Decimal
+        Of the report, from 0.001 to 20.
+    prior : float
+        In 0..1.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of its range.
+
+    By hand: ε = ln 3 has the odds 3, the chances 3/4 and 1/4, and moves one half to 3/4 or 1/4.
+    """
+    (question,) = yes_no(epsilon).questions
+    row = odds(question)[0]
+    (bound,) = odds_table([float(epsilon)], [prior])
+    return Meaning(
+        epsilon=float(epsilon),
+        odds=bound.odds,
+        yes=row.p,
+        no=row.q,
+        prior=prior,
+        after_yes=row.posterior(prior),
+        after_no=row.posterior(prior, seen=False),
+        strongest=bound.posteriors[0],
+    )
+
+
+def beliefs(epsilon: Decimal, priors: Sequence[float]) -> list[Meaning]:
+    """Return `meaning` for each belief before, for a curve."""
+    return [meaning(epsilon, prior) for prior in priors]
+
+
+@dataclass(frozen=True)
+class Told:
+    """What so many reports of one person tell together.
+
+    `plain` is the sum of their ε, which holds always. `total` holds with the δ. `beyond` is the
+    chance that the reports of a person tell more than `total` of what they were; it is above δ.
+    """
+
+    reports: int
+    delta: float
+    plain: float
+    total: float
+    beyond: float
+
+
+def told(epsilon: Decimal, reports: int, delta: float) -> Told:
+    """Return what so many reports of one ε tell together, by the exact sum of their losses.
+
+    Parameters
+    ----------
+    epsilon : Decimal
+        Of each report, pure: no more is known of it, so it counts as a yes-no report.
+    reports : int
+        At least 1.
+    delta : float
+        Of the total, in (0, 1).
+
+    By hand: two reports of ln 3 have a loss of 2 ln 3 with chance 9/16, and none above. At δ = 3/8
+    their total is ln 3, and 9/16 tell more.
+    """
+    together = _together(epsilon, reports)
+    total = together.epsilon(check_delta(delta))
+    return Told(reports, delta, together.plain.epsilon, total, together.beyond(total))
+
+
+def deltas(epsilon: Decimal, reports: int, points: int = 41) -> list[tuple[float, float]]:
+    """Return pairs of a total ε and the least δ that is proved for it, at rising ε.
+
+    They are evenly spaced up to the sum of all ε, where no δ is needed. Pairs with a δ below 1e-15,
+    which is of no interest, are left out. Arguments are those of `told`.
+    """
+    together = _together(epsilon, reports)
+    totals = [together.plain.epsilon * part / points for part in range(1, points)]
+    found = [(total, together.delta(total)) for total in totals]
+    return [(total, delta) for total, delta in found if delta >= 1e-15]
+
+
+def _together(epsilon: Decimal, reports: int) -> PrivacyLoss:
+    return compose([(PrivacyLoss.pure(float(epsilon)), reports)])
