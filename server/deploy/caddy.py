@@ -12,6 +12,8 @@ PASSED = {
     # A browser that does not say where a request comes from.
     "Sec-Fetch-Site": "none",
 }
+#: Pages that get the query of an address: nobody answers them, and it says what they show.
+WITH_QUERY = ["/explore", "/explore/*", "/public/*"]
 #: Headers that Caddy would add, of which an audit would complain.
 _ITS_OWN = ["Server", "Via", "Alt-Svc"]
 _SECOND = 1_000_000_000
@@ -138,6 +140,7 @@ def _route(host: str, *handlers: Mapping[str, Any]) -> dict[str, Any]:
 def _cleaned() -> dict[str, Any]:
     """Return handlers that keep four headers of a request, and delete all others and the query.
 
+    The query stays with pages that nobody answers, and whose addresses say what they show.
     What is kept is copied before the headers are deleted: Caddy has no "all but these".
     """
     compressed = {
@@ -170,9 +173,13 @@ def _cleaned() -> dict[str, Any]:
                     *mapped,
                     {"handler": "vars", "Accept-Encoding": "{compressed}", **kept},
                     {"handler": "headers", "request": {"delete": ["**"]}},
-                    {"handler": "rewrite", "uri": "{http.request.uri.path}?"},
                 ]
-            }
+            },
+            {
+                # No page that is answered needs what others append to links ("?utm_...").
+                "match": [{"not": [{"path": WITH_QUERY}]}],
+                "handle": [{"handler": "rewrite", "uri": "{http.request.uri.path}?"}],
+            },
         ],
     }
 

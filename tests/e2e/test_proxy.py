@@ -184,6 +184,26 @@ def test_the_collector_gets_nothing_else_of_respondents(
     assert found["accept-encoding"] == "gzip"
 
 
+def test_the_page_to_explore_gets_the_query_of_its_address_and_no_other_page(
+    proxy: Proxy, start: Start, tmp_path: Path, upstream: Upstream
+) -> None:
+    for path in ("/explore", "/explore/meaning"):
+        _, body = proxy.request("GET", f"{path}?meaning-epsilon=3&meaning-belief=20")
+        assert b"At \xce\xb5 = 3, a report" in body.replace(b"\xc2\xa0", b" ")
+    with start(tmp_path, upstream.url) as running:
+        for path, expected in {
+            "/explore/meaning?a=b": "/explore/meaning?a=b",
+            "/public/some?wave=2": "/public/some?wave=2",
+            "/s/some?utm_source=x": "/s/some",
+            "/explored?a=b": "/explored",
+            "/me?a=b": "/me",
+        }.items():
+            with running.connect() as client:
+                client.sendall(f"GET {path} HTTP/1.1\r\nHost: {HOST}\r\n\r\n".encode())
+                line = upstream.receive(MOMENT).split(b"\r\n")[0].decode()
+            assert line.split()[1].rstrip("?") == expected
+
+
 def test_pages_that_a_browser_has_are_not_sent_again(proxy: Proxy, collector: Collector) -> None:
     fetch = partial(proxy.request, "GET", "/client/page/survey.js", Accept_Encoding="gzip, br")
     first, body = fetch()
