@@ -1,6 +1,6 @@
-"""Results as data frames of pandas, which comes with the extra `models`."""
+"""Results as data frames of pandas, which comes with the extra `models`; and tables of users."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -31,6 +31,17 @@ def to_frame(rows: Any) -> Any:
     if not all(map(is_dataclass, many)) or len(kinds) > 1:
         got = ", ".join(sorted(kind.__name__ for kind in kinds))
         raise TypeError(f"expected results of one kind, such as estimates, got {got}")
+    names = [
+        field.name
+        for field in (fields(many[0]) if many else ())
+        if all(isinstance(getattr(row, field.name), _PLAIN) for row in many)
+    ]
+    table = [{name: getattr(row, name) for name in names} for row in many]
+    return frame(table, names)
+
+
+def frame(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Any:
+    """Return a DataFrame of rows with these columns; raise `ModuleNotFoundError` without pandas."""
     try:
         # An optional extra, which takes longer to import than most analyses do to run.
         from pandas import DataFrame
@@ -38,10 +49,51 @@ def to_frame(rows: Any) -> Any:
         raise ModuleNotFoundError(
             f"data frames need pandas: {install_with('models')} ({error})"
         ) from None
-    names = [
-        field.name
-        for field in (fields(many[0]) if many else ())
-        if all(isinstance(getattr(row, field.name), _PLAIN) for row in many)
-    ]
-    table = [{name: getattr(row, name) for name in names} for row in many]
-    return DataFrame(table, columns=names)
+    return DataFrame(rows, columns=list(names))
+
+
+def columns_of(rows: Any) -> dict[str, list[Any]]:
+    """Return the columns of a small table, with a value for each row.
+
+    Parameters
+    ----------
+    rows : DataFrame, Series, mapping or sequence of mappings, optional
+        A Series has one row. In a mapping, what is no row of values is the value of every row.
+
+    Raises
+    ------
+    ValueError
+        If columns have different lengths, or a row lacks what others have.
+    TypeError
+        If it is something else.
+    """
+    if hasattr(rows, "to_dict"):  # of pandas, whatever is installed
+        rows = rows.to_dict("list") if hasattr(rows, "columns") else rows.to_dict()
+    if isinstance(rows, Mapping):
+        held = {str(name): list(value) if _is_row(value) else value for name, value in rows.items()}
+        sizes = {name: len(value) for name, value in held.items() if isinstance(value, list)}
+        if len({*sizes.values()}) > 1:
+            told = ", ".join(f"{size} of {name}" for name, size in sizes.items())
+            raise ValueError(f"expected as many values in each column, got {told}")
+        size = next(iter(sizes.values()), 1)
+        return {
+            name: value if isinstance(value, list) else [value] * size
+            for name, value in held.items()
+        }
+    if _is_row(rows) and all(isinstance(row, Mapping) for row in rows):
+        names = [str(name) for name in rows[0]] if len(rows) else []
+        for row in rows:
+            if sorted(map(str, row)) != sorted(names):
+                raise ValueError(f"expected {', '.join(names)} in every row, got {dict(row)}")
+        return {name: [row[name] for row in rows] for name in names}
+    raise TypeError(
+        "expected a mapping of names to values, a list of such mappings, or a DataFrame, got "
+        f"{type(rows).__name__}"
+    )
+
+
+def _is_row(value: object) -> bool:
+    """Return whether something holds a value for each row: a list, an array or a Series."""
+    if isinstance(value, str | bytes | Mapping):
+        return False
+    return hasattr(value, "__len__") and hasattr(value, "__getitem__")

@@ -1,11 +1,16 @@
 """What models predict: against shares that are known, and against other programs' errors."""
 
+import pickle
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+import statsmodels.api as sm
+import statsmodels.formula.api as smf
 from narrowing import not_none
 from numpy.typing import NDArray
 from scipy.special import expit, logit
@@ -177,3 +182,98 @@ def test_limits_of_shares_are_where_their_profile_crosses_last(
             assert fall(at, int(row.answer)) > 3.8 or ends[0] <= at <= ends[1]
         for end in ends[np.abs(ends) < 12]:
             assert fall(end, int(row.answer)) == pytest.approx(3.841, abs=0.06)
+
+
+def test_predictions_for_given_answers_are_those_that_are_printed() -> None:
+    for model in (fitted(), fitted(interval="wald")):
+        printed = [row for row in model.predicted if row.predictor == "team"]
+        found = model.predict({"team": ["a", "b", "c"], "old": "no", "unused": [1, 2, 3]})
+        assert found.columns.tolist()[:3] == ["old", "team", "value"]
+        for row, (_, given) in zip(printed, found.iterrows(), strict=True):
+            assert (given["team"], given["value"]) == (row.answer, row.value)
+            assert given["estimate"] == row.estimate
+            assert given["conf_low"] == row.conf_low
+            assert given["conf_method"] == row.conf_method
+        frame = pd.DataFrame({"team": ["a", "b", "c"], "old": "no"}, index=[7, 8, 9])
+        rows = frame.to_dict("records")
+        assert found.equals(model.predict(frame))
+        assert found.equals(model.predict(rows))
+        assert found[:2].equals(model.predict(frame.iloc[0]))
+    # Not only at the reference of all others.
+    both = fitted().predict({"team": "c", "old": "yes"})
+    truth = expit(ODDS["c"] + 0.8)
+    assert both["conf_low"][1] < truth < both["conf_high"][1]
+    with_file = pickle.loads(pickle.dumps(fitted()))
+    assert with_file.terms == fitted().terms
+    with pytest.raises(ValueError, match="one that was read from a file: fit it again"):
+        with_file.predict({"team": "c", "old": "yes"})
+
+
+@pytest.mark.parametrize("family", ["logistic", "linear", "poisson"])
+def test_predictions_for_known_columns_are_those_of_another_program(family: str) -> None:
+    rng = np.random.default_rng(5)
+    n = 900
+    frame = pd.DataFrame({"age": rng.normal(40, 10, n), "team": rng.choice(["a", "b", "c"], n)})
+    linear = -1 + 0.03 * frame["age"] + 0.4 * (frame["team"] == "b")
+    law: dict[str, Any] = {
+        "logistic": (lambda: rng.random(n) < expit(linear), sm.families.Binomial()),
+        "linear": (lambda: linear + rng.normal(size=n), sm.families.Gaussian()),
+        "poisson": (lambda: rng.poisson(np.exp(linear)), sm.families.Poisson()),
+    }
+    drawn, theirs = law[family]
+    frame["y"] = np.asarray(drawn()).astype(float)
+    asked = pd.DataFrame({"age": [25.0, 50.0], "team": ["b", "c"]})
+    formula = "y ~ center(age) + team"
+    model = regress(formula, {}, frame, family=family, interval="wald")
+    found = model.predict(asked)
+    found = found[found["value"].isin(["1.0", "mean"])].reset_index()
+    other = smf.glm(formula, frame, family=theirs).fit()
+    expected = other.get_prediction(asked).summary_frame()
+    assert found["estimate"].to_numpy() == pytest.approx(expected["mean"].to_numpy(), rel=1e-5)
+    if family != "linear":  # whose variance is by another number of degrees of freedom
+        low = expected["mean_ci_lower"].to_numpy()
+        assert found["conf_low"].to_numpy() == pytest.approx(low, rel=1e-4)
+    name = "center(age)"
+    assert model.bse[name] == pytest.approx(other.bse[name], rel=3e-3)
+    with pytest.raises(ValueError, match="team: expected one of a, b, c, got 'd'"):
+        model.predict({"age": 30, "team": "d"})
+    with pytest.raises(ValueError, match="age: expected finite numbers, got '30'"):
+        model.predict({"age": "30", "team": "a"})
+    with pytest.raises(ValueError, match="age: expected finite numbers, got nan"):
+        model.predict({"age": float("nan"), "team": "a"})
+
+
+@pytest.mark.parametrize(
+    ("at", "message"),
+    [
+        (None, "expected a value of old, team, got none of old, team"),
+        ({"team": "a"}, "expected a value of old, team, got none of old"),
+        ({"team": "z", "old": "no"}, "team: expected one of a, b, c, got 'z'"),
+        ({"team": None, "old": "no"}, "team: expected one of a, b, c, got None"),
+        ({"team": ["a", "b"], "old": ["no"]}, "in each column, got 2 of team, 1 of old"),
+        ([{"team": "a", "old": "no"}, {"old": "no"}], "expected team, old in every row"),
+        ({"team": [], "old": []}, "expected at least one row of values, got none"),
+        (3, "expected a mapping of names to values, .*, got int"),
+        ("team", "expected a mapping of names to values, .*, got str"),
+    ],
+)
+def test_values_that_cannot_be_predicted_for_are_told(at: Any, message: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=message):
+        fitted(500).predict(at)
+
+
+def test_numbers_are_given_as_numbers_or_as_answers() -> None:
+    rng = np.random.default_rng(6)
+    hours = rng.integers(3, size=3000)
+    column = replace(
+        reported(rng, "hours", "0 20 40", hours, krr(3, 3.0)), amounts=(0.0, 20.0, 40.0)
+    )
+    pay = {"pay": 100 + 2.0 * hours + rng.normal(size=3000)}
+    model = regress("pay ~ hours", {"hours": column}, pay, family="linear")
+    assert model.predict({"hours": 20})["estimate"][0] == model.predicted[1].estimate
+    assert model.predict({"hours": "20"})["estimate"][0] == model.predicted[1].estimate
+    with pytest.raises(ValueError, match="hours: expected one of 0, 20, 40, got 30"):
+        model.predict({"hours": 30})
+    alone = regress("hours ~ 1", {"hours": column}, family="linear")
+    (only,) = alone.predict()["estimate"]
+    assert only == alone.terms[0].estimate

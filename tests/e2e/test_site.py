@@ -89,7 +89,7 @@ def test_what_the_site_has_from_the_code_is_there(site: Path) -> None:
         "commands": ("deniable regress [OPTIONS] SURVEY-ID FORMULA", "--no-answer"),
         "http": ("/api/surveys/{survey_id}/reports", "application/problem+json", "OpenSurvey"),
         "python/studies": ("analysis.Study.open", "The file that"),
-        "python/parts": ("krr", "Kairouz"),
+        "python/parts": ("square-wave", "analysis.SurveyError"),
         "notebooks/means": ("true mean of these people",),
     }.items():
         text = (site / f"{name}.html").read_text()

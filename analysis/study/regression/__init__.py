@@ -14,7 +14,7 @@ from analysis.study.regression.debiased import debiased
 from analysis.study.regression.effects import average_effects
 from analysis.study.regression.likeliest import likeliest
 from analysis.study.regression.penalty import PENALIZED, PENALTIES
-from analysis.study.regression.predicted import predicted
+from analysis.study.regression.predicted import Predictor, predicted
 from analysis.study.regression.response import FAMILIES
 from analysis.study.regression.result import Effect, Predicted, Regression, Term
 from analysis.study.regression.table import Table, table
@@ -192,7 +192,12 @@ def regress(
             progress(1.0)
         few = model.rows.few_clusters(fitted.freedom)
         fitted = replace(fitted, messages=(*fitted.messages, *few))
-        return replace(fitted, predicted=predicted(model, fitted, confidence_level))
+        return replace(
+            fitted,
+            predicted=predicted(model, fitted, confidence_level),
+            confidence_level=confidence_level,
+            predictor=Predictor(model),
+        )
     if no_answer == "left-out":
         model = model.apart()
     found = likeliest(
@@ -201,7 +206,14 @@ def regress(
     rows = () if random else predicted(model, found.model, confidence_level, found.of)
     averages = average_effects(model, found, confidence_level) if effects else ()
     messages = (*found.model.messages, *model.rows.few_clusters(found.model.freedom))
-    return replace(found.model, predicted=rows, effects=averages, messages=messages)
+    return replace(
+        found.model,
+        predicted=rows,
+        effects=averages,
+        messages=messages,
+        confidence_level=confidence_level,
+        predictor=None if random else Predictor(model, found.of),
+    )
 
 
 def _check_random(model: Table, family: str, penalty: str, walds: bool) -> None:

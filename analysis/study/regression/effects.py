@@ -1,6 +1,5 @@
 """Average marginal effects: how much an outcome changes with a predictor, over all respondents."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -179,12 +178,7 @@ def _of_known(table: Table) -> Iterator[_Change]:
     """Yield for each known predictor how its values compare, or the slope on a number."""
     for name, column in table.known.items():
         values = np.unique(column)
-        category = re.compile(rf"\bC\([^)]*(?<![\w.]){re.escape(name)}(?![\w.])")
-        if (
-            column.dtype.kind in "iuf"
-            and len(values) > 2
-            and not any(map(category.search, table.terms))
-        ):
+        if len(values) > 2 and not table.has_categories(name):
             number = column.astype(np.float64)
             step = _STEP * float(number.std())
             after, before = (_built(table, name, number + way * step) for way in (1, -1))

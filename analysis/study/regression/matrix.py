@@ -20,7 +20,8 @@ from analysis.core.domain import NO_ANSWER
 from analysis.estimate.columns import Column
 from analysis.study.regression.levels import levels
 
-#: Makes the (n, cells, p) design if some known columns were others.
+#: Makes the (n, cells, p) design if some known columns were others, or (m, cells, p) if all were
+#: others, of m rows.
 Builder = Callable[[Mapping[str, NDArray[Any]]], NDArray[np.float64]]
 
 
@@ -123,10 +124,10 @@ def latent_design(
     _refuse_states(mixed.spec, columns)
 
     def evaluated(changed: Mapping[str, NDArray[Any]]) -> NDArray[np.float64]:
-        frames = (
-            {**frame, **changed, **_values(columns, np.tile(cell, (size, 1)))} for cell in cells
-        )
-        return np.stack([matrix(mixed.spec, table, size).values for table in frames], axis=1)
+        rows = len(next(iter(changed.values()), np.empty(size)))
+        known = {**(frame if rows == size else {}), **changed}
+        frames = ({**known, **_values(columns, np.tile(cell, (rows, 1)))} for cell in cells)
+        return np.stack([matrix(mixed.spec, table, rows).values for table in frames], axis=1)
 
     def without_absent(design: NDArray[np.float64]) -> NDArray[np.float64]:
         for term, indices in mixed.spec.term_indices.items():

@@ -1,7 +1,10 @@
 """What a model predicts for people with one answer: the shares of an outcome, or its mean."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
+from numbers import Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,25 +61,124 @@ def predicted(
     reach = quantile(confidence_level, model.freedom)
     rows = []
     for column, value, cell in _asked(table):
-        linear = _linear(table, model, table.design[0, cell])
-        profiled = None if linear is None or len(linear.weights) > 1 else profile(linear.weights[0])
-        names, _ = outcome_values(table, model.family)
-        if profiled is not None and linear is not None:
-            numbers, method = _of_profile(model.family, profiled, linear), "profile"
-        else:
-            numbers, method = _by_wald(model.family, linear, reach, len(names)), "wald"
-        rows += [
-            Predicted(
-                column.name,
-                column.values[value],
-                name,
-                *found,
-                None if found[2] is None else method,
-                ";".join(infinities(found[0], found[2], found[3])),
-            )
-            for name, found in zip(names, numbers, strict=True)
-        ]
+        numbers = _numbers(table, model, table.design[0, cell], reach, profile)
+        rows += [Predicted(column.name, column.values[value], *found) for found in numbers]
     return tuple(rows)
+
+
+def _numbers(
+    table: Table,
+    model: Regression,
+    design: Array,
+    reach: float,
+    profile: Callable[[Array], Found | None],
+) -> Iterator[tuple[Any, ...]]:
+    """Yield the fields of `Predicted` from `value` on, for people with a (p,) row of the design."""
+    linear = _linear(table, model, design)
+    profiled = None if linear is None or len(linear.weights) > 1 else profile(linear.weights[0])
+    names, _ = outcome_values(table, model.family)
+    if profiled is not None and linear is not None:
+        numbers, method = _of_profile(model.family, profiled, linear), "profile"
+    else:
+        numbers, method = _by_wald(model.family, linear, reach, len(names)), "wald"
+    for name, found in zip(names, numbers, strict=True):
+        flag = ";".join(infinities(found[0], found[2], found[3]))
+        yield name, *found, None if found[2] is None else method, flag
+
+
+#: Values of one predictor, one for each row.
+Values = Sequence[Any]
+
+
+@dataclass(frozen=True)
+class Predictor:
+    """What a model predicts for people whose answers and known columns are given.
+
+    Attributes
+    ----------
+    table : Table
+        What the model was fitted to.
+    profile : function
+        As of `predicted`.
+    """
+
+    table: Table
+    profile: Callable[[Array], Found | None] = lambda weights: None
+
+    def rows(
+        self, model: Regression, given: Mapping[str, Values], confidence_level: float
+    ) -> list[dict[str, Any]]:
+        """Return for each row of `given`, and each answer to the outcome, what is predicted.
+
+        Parameters
+        ----------
+        model : Regression
+            The fitted model.
+        given : mapping
+            A value of each predictor by its name, in every row; others are left out.
+
+        Raises
+        ------
+        ValueError
+            If a predictor is missing, or a value is none that it can have.
+        """
+        columns = {column.name: column for column in self.table.predictors}
+        wanted = [*columns, *self.table.known]
+        lacking = [name for name in wanted if name not in given]
+        if lacking:
+            raise ValueError(
+                f"expected a value of {', '.join(wanted)}, got none of {', '.join(lacking)}"
+            )
+        known = {name: self._known(name, given[name]) for name in self.table.known}
+        size = len(given[wanted[0]]) if wanted else 1
+        latent = np.array(
+            [[_place(columns[name], value) for value in given[name]] for name in columns]
+        ).reshape(len(columns), size)
+        designs = self.table.made(known) if known else repeat(self.table.design[0], size)
+        reach = quantile(confidence_level, model.freedom)
+        found: dict[bytes, list[tuple[Any, ...]]] = {}
+        rows = []
+        for row, (design, values) in enumerate(zip(designs, latent.T, strict=True)):
+            (cell,) = np.flatnonzero((self.table.cells == values).all(axis=1))
+            key = design[cell].tobytes()
+            if key not in found:
+                found[key] = [*_numbers(self.table, model, design[cell], reach, self.profile)]
+            at = {name: given[name][row] for name in wanted}
+            rows += [at | dict(zip(PREDICTED, numbers, strict=True)) for numbers in found[key]]
+        return rows
+
+    def _known(self, name: str, values: Values) -> NDArray[Any]:
+        """Return the values of a known column; raise `ValueError` if it cannot have them."""
+        column = self.table.known[name]
+        if self.table.has_categories(name):
+            levels_of = np.unique(column).tolist()
+            others = [value for value in values if value not in levels_of]
+            if others:
+                told = ", ".join(map(str, levels_of))
+                raise ValueError(f"{name}: expected one of {told}, got {others[0]!r}")
+            return np.array(values, dtype=column.dtype)
+        for value in values:
+            if not isinstance(value, Real | np.bool_) or not np.isfinite(value):
+                raise ValueError(f"{name}: expected finite numbers, got {value!r}")
+        return np.array(values, dtype=np.float64)
+
+
+#: What is told of a prediction, after the values that it is for.
+PREDICTED = ("value", "estimate", "std_error", "conf_low", "conf_high", "conf_method", "flag")
+
+
+def _place(column: Column, value: object) -> int:
+    """Return the index of an answer, which may be given as the number that it amounts to."""
+    if isinstance(value, str):
+        if value in column.values and value != NO_ANSWER:
+            return column.values.index(value)
+    elif column.amounts is not None:
+        places = np.flatnonzero(np.array(column.amounts) == value)
+        if len(places):
+            return int(places[0])
+    elif str(value) in column.answers:
+        return column.values.index(str(value))
+    raise ValueError(f"{column.name}: expected one of {', '.join(column.answers)}, got {value!r}")
 
 
 def shown_values(column: Column) -> list[int]:

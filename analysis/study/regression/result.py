@@ -1,17 +1,18 @@
 """The result of a regression: terms with what is known of them, and messages on what is not."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from html import escape
 from math import inf, isinf
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 from tabulate import tabulate
 
-from analysis.study.frames import to_frame
+from analysis.estimate.columns.of_survey import variable
+from analysis.study.frames import columns_of, frame, to_frame
 
 Array = NDArray[np.float64]
 
@@ -96,6 +97,14 @@ class Effect:
     conf_high: float | None
 
 
+class _Predictor(Protocol):
+    """What knows of the table that a model was fitted to."""
+
+    def rows(
+        self, model: "Regression", given: Mapping[str, Sequence[Any]], confidence_level: float
+    ) -> list[dict[str, Any]]: ...
+
+
 @dataclass(frozen=True)
 class Regression:
     """A fitted model.
@@ -153,6 +162,8 @@ class Regression:
     freedom : float
         Of Student's law for predictions and effects: the least of all terms; infinite if
         respondents were drawn one by one.
+    confidence_level : float
+        Of every interval by itself.
     """
 
     terms: tuple[Term, ...]
@@ -174,6 +185,8 @@ class Regression:
     predicted: tuple[Predicted, ...] = ()
     effects: tuple[Effect, ...] = ()
     freedom: float = inf
+    confidence_level: float = 0.95
+    predictor: _Predictor | None = field(default=None, repr=False, compare=False)
 
     @property
     def params(self) -> Any:
@@ -194,9 +207,57 @@ class Regression:
         limits = self._indexed()[["conf_low", "conf_high"]].astype(float)
         return limits.rename(columns={"conf_low": "low", "conf_high": "high"})
 
+    @property
+    def bse(self) -> Any:
+        """A Series of the terms' standard errors; NaN where there is none."""
+        return self._indexed()["std_error"].astype(float)
+
     def to_frame(self) -> Any:
         """Return a DataFrame with a row for each term, and the columns of `Term`."""
         return to_frame(self.terms)
+
+    def predict(self, at: Any = None) -> Any:
+        """Return the predicted shares of the outcome's answers, or its mean, for given people.
+
+        Parameters
+        ----------
+        at : mapping, DataFrame, Series or list of mappings, optional
+            A value of each predictor, or a row of values; all by the names in the formula. Of a
+            randomized predictor it is an answer, or the number that this amounts to. Other
+            columns are left out. It can be left out if the model has an intercept alone.
+
+        Returns
+        -------
+        DataFrame
+            For each row, and each answer to the outcome: the predictors, ``value`` (the answer, or
+            ``mean``), ``estimate``, ``std_error``, ``conf_low``, ``conf_high``, ``conf_method``
+            and ``flag``, as of `Predicted`. Shares are of those who answer. Intervals have the
+            level of the model, and each holds by itself. Of a Poisson model with an offset, the
+            mean is for an offset of 0.
+
+        Raises
+        ------
+        ValueError
+            If a predictor is missing, a value is none that it can have, or the model has a random
+            intercept or was read from a file.
+        TypeError
+            If `at` is something else.
+        """
+        if self.predictor is None:
+            raise ValueError(
+                "expected a model that can predict, got one with a random intercept, or one that "
+                "was read from a file: fit it again"
+            )
+        given = {} if at is None else columns_of(at)
+        given = {variable(name): values for name, values in given.items()} | given
+        rows = self.predictor.rows(self, given, self.confidence_level)
+        if not rows:
+            raise ValueError("expected at least one row of values, got none")
+        return frame(rows, list(rows[0]))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is kept in a file: not the answers that the model was fitted to."""
+        return self.__dict__ | {"predictor": None}
 
     def _indexed(self) -> Any:
         return self.to_frame().set_index("term")

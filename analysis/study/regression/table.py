@@ -1,5 +1,6 @@
 """The table of a model: respondents who are alike, with all that their likelihood depends on."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -54,8 +55,9 @@ class Table:
         What is added to the linear predictor.
     known : mapping
         Known columns of the design, a row for each respondent.
-    built : function
-        Makes the design of all combinations if some of these were others.
+    made : function
+        Makes the design of respondents, not of groups, if some of these were others; or of other
+        people, if all were.
     clustering : Clustering, optional
         Clusters with a random intercept.
     """
@@ -71,7 +73,7 @@ class Table:
     shares: Array
     offset: Array
     known: Mapping[str, NDArray[Any]]
-    built: Callable[[Mapping[str, NDArray[Any]]], Array]
+    made: Callable[[Mapping[str, NDArray[Any]]], Array]
     clustering: Clustering | None = None
 
     @cached_property
@@ -183,8 +185,17 @@ class Table:
             self,
             terms=(*compress(self.terms, kept), *(name(self.terms[place]) for place in chosen)),
             design=parted(self.design),
-            built=lambda changed: parted(self.built(changed)),
+            made=lambda changed: parted(self.made(changed)),
         )
+
+    def built(self, changed: Mapping[str, NDArray[Any]]) -> Array:
+        """Return the (groups, cells, p) design if some known columns were others."""
+        return self.made(changed)[self.rows.places]
+
+    def has_categories(self, name: str) -> bool:
+        """Return whether a known column stands in the formula as categories, not as a number."""
+        own = re.compile(rf"\bC\([^)]*(?<![\w.]){re.escape(name)}(?![\w.])")
+        return self.known[name].dtype.kind not in "iuf" or any(map(own.search, self.terms))
 
     @property
     def cell_names(self) -> list[str]:
@@ -274,7 +285,7 @@ def table(
         shares=shares[:, chosen],
         offset=added[rows.places],
         known={name: np.asarray(known[name]) for name in model.known},
-        built=lambda changed: model.built(changed)[rows.places],
+        made=model.built,
         clustering=clusters_of and replace(clusters_of, of_row=clusters_of.of_row[rows.places]),
     )
 
