@@ -158,7 +158,7 @@ class Predictor:
                 raise ValueError(f"{name}: expected one of {told}, got {others[0]!r}")
             return np.array(values, dtype=column.dtype)
         for value in values:
-            if not isinstance(value, Real | np.bool_) or not np.isfinite(value):
+            if not isinstance(value, Real | np.bool_) or not np.isfinite(float(value)):
                 raise ValueError(f"{name}: expected finite numbers, got {value!r}")
         return np.array(values, dtype=np.float64)
 
