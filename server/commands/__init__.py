@@ -146,13 +146,13 @@ def totals_options(command: Callable[..., Any]) -> Callable[..., Any]:
         "--population",
         type=click.IntRange(1, 10**10),
         metavar="N",
-        help="Totals of so many people, of whom the respondents are a random sample.",
+        help="Add totals for this many people, of whom the respondents are a random sample.",
     )(command)
     return click.option(
         "--totals",
         "wants_totals",
         is_flag=True,
-        help="Add columns of totals: how many of the respondents, and sums of their numbers.",
+        help="Add totals: how many respondents gave each answer, and the sums of their numbers.",
     )(command)
 
 

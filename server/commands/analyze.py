@@ -51,20 +51,20 @@ _TEST_COLUMNS = tuple(field.name for field in fields(HypothesisTest))
     "--design",
     type=click.Path(path_type=Path),
     required=True,
-    help="How its columns were randomized, a TOML file.",
+    help="A TOML file that says how the columns were randomized.",
 )
 @click.option(
     "--tests",
     is_flag=True,
-    help="Print tests instead: of designs with more equations than unknowns; with --table, of "
-    "independence.",
+    help="Print tests instead: of the fit of designs with more equations than unknowns or, with "
+    "--table, of independence.",
 )
 @click.option(
     "--table",
     "columns",
     multiple=True,
     metavar="COLUMN",
-    help="Print instead how columns go together: give it once for each.",
+    help="Print instead how columns go together; give the option once for each column.",
 )
 @click.option(
     "--difference",
@@ -90,8 +90,8 @@ _TEST_COLUMNS = tuple(field.name for field in fields(HypothesisTest))
 @click.option(
     "--random",
     metavar="COLUMN",
-    help="Of a logistic model: known clusters, such as schools, whose log-odds differ by a normal "
-    "random intercept.",
+    help="For a logistic model: known clusters, such as schools, whose log-odds differ by a "
+    "normal random intercept.",
 )
 @partial(share_options, interval=False)
 @partial(model_options, interval=False)
@@ -123,8 +123,8 @@ def analyze(
 ) -> None:
     """Print estimates, or a model, of answers that were collected on paper or by another tool.
 
-    Without DATA, print a plan: what so many --respondents will tell. A formula is a program: run
-    none that you do not trust.
+    Without DATA, print a plan: how precise the results of so many --respondents will be. A formula
+    is a program: run none that you do not trust.
     """
     _check_options(options)
     if (data is None) == (respondents is None):

@@ -18,26 +18,26 @@ _OPTIONS = (
     click.option(
         "--respondents",
         type=click.IntRange(1, MOST_RESPONDENTS),
-        help="Without DATA: plan with so many, in all samples together.",
+        help="Without DATA: plan with this many respondents, in all samples together.",
     ),
     click.option(
         "--share",
         "shares",
         multiple=True,
         metavar="COLUMN.TERM=VALUE",
-        help="Of a plan: a true share, unknown or mean, such as joined.1=0.1; may be given again.",
+        help="For a plan: a true share, unknown or mean, such as joined.1=0.1; may be given again.",
     ),
     click.option(
         "--null",
         "nulls",
         multiple=True,
         metavar="COLUMN.TERM=VALUE",
-        help="Of a plan: adds the power to tell the true value from this one.",
+        help="For a plan: add the power to distinguish the true value from this one.",
     ),
     click.option(
         "--half-width",
         type=click.FloatRange(0, min_open=True),
-        help="Of a plan: adds the respondents that it takes.",
+        help="For a plan: add the respondents that this half-width takes.",
     ),
     click.option(
         "--power",
@@ -45,7 +45,7 @@ _OPTIONS = (
         callback=between(0, 1),
         default=0.8,
         show_default=True,
-        help="Of a plan: the power for which respondents are told.",
+        help="For a plan: the power for which to compute the respondents.",
     ),
 )
 

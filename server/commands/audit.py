@@ -24,11 +24,11 @@ from server.store import Store, StoreError
     "backups",
     multiple=True,
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Look into this backup too.",
+    help="Check this backup, too.",
 )
 @click.option("--url", help="Compare what this server serves with this installation.")
-@click.option("--survey", "surveys", multiple=True, help="Look at the page of this survey too.")
-@click.option("--quiet", is_flag=True, help="Print nothing but what is not as it should be.")
+@click.option("--survey", "surveys", multiple=True, help="Check the page of this survey, too.")
+@click.option("--quiet", is_flag=True, help="Print only what is not as it should be.")
 @database
 @form_of_table
 @click.pass_context

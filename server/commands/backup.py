@@ -48,13 +48,13 @@ def _counts(command: Callable[..., Any]) -> Callable[..., Any]:
     "folder",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="FOLDER",
-    help="Add one to the series in this folder, if a batch has come, and delete old ones.",
+    help="Add a backup to the series in this folder, if a batch has come, and delete old ones.",
 )
 @click.option(
     "--overdue",
     type=click.IntRange(1, 10_000),
     metavar="DAYS",
-    help="With --scheduled: fail if it has to wait, and the last one is older.",
+    help="With --scheduled: fail if the backup has to wait and the last one is older than this.",
 )
 @_counts
 @database
@@ -72,7 +72,7 @@ def backup(
 
     With --scheduled it is one of a series, and encrypted. Whoever has two backups sees which
     reports came in between. So one is made only if each survey has as many reports as in the last
-    one, or a batch more. Else the command says what it waits for, and exits with 0.
+    one, or a batch more. Otherwise the command says what it waits for, and exits with 0.
     """
     if (target is None) == (folder is None):
         raise click.UsageError("expected either FILE or --scheduled FOLDER")
@@ -170,15 +170,15 @@ def _delete(files: Mapping[Path, str]) -> None:
 @click.option(
     "--before",
     type=click.DateTime(["%Y-%m-%d"]),
-    help="Delete all that were made before this day, too, as after a survey was deleted.",
+    help="Also delete all that were made before this day, for example after a survey was deleted.",
 )
 @_counts
 def prune(folder: Path, dry_run: bool, before: datetime | None, **counts: int) -> None:
     """Delete backups of a series that may not be kept any longer, or need not.
 
-    `deniable backup --scheduled` does the same in its own folder; this is for where they are copied
-    to. The names of the files say it all, so no key is needed. Files with other names, such as
-    backups made by hand, are named and not deleted.
+    `deniable backup --scheduled` does the same in its own folder; this command is for the folder to
+    which they are copied. It reads only the names of the files, so it needs no key. It names files
+    with other names, such as backups made by hand, and does not delete them.
     """
     if not folder.is_dir():
         raise StoreError(f"{folder}: expected a folder of backups, found none")

@@ -38,7 +38,7 @@ def _is_license(_: click.Context, __: click.Parameter, value: str) -> str:
     required=True,
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE.zip",
-    help="The file, which is new.",
+    help="Write to this new file.",
 )
 @click.option(
     "--license",
@@ -53,7 +53,7 @@ def _is_license(_: click.Context, __: click.Parameter, value: str) -> str:
     "authors",
     multiple=True,
     metavar="NAME",
-    help="An author of the study, as it is cited; once for each.",
+    help="An author of the study, as it should be cited; may be given again.",
 )
 @click.option("--without-reports", is_flag=True, help="Leave the reports out: estimates only.")
 @wave_of_survey
@@ -75,7 +75,7 @@ def bundle(
 ) -> None:
     """Write one zip of a study: reports, estimates, codebook, methods, and how to check them.
 
-    It tells no more than export, estimate and codebook do, and is the same for the same study.
+    It reveals no more than export, estimate and codebook do. The same study gives the same bytes.
     """
     store = Store(db)
     stored = StoredWave(store, survey_id, wave, version, batch)
@@ -107,8 +107,8 @@ def bundle(
 def verify(file: Path) -> None:
     """Check a bundle: hashes, the survey's version, counts of reports, and every estimate again.
 
-    It needs no database and no network. Exit status 1, and the name of the file that is not as it
-    should be, if there is one.
+    It needs no database and no network. If a file is not as it should be, the command names it, and
+    exits with 1.
     """
     try:
         with open_file(file) as opened:

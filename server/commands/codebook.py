@@ -17,13 +17,17 @@ from server.stored_results import StoredWave, pooled
 
 @click.command(name="codebook")
 @survey_id
-@click.option("--methods", "paragraph", is_flag=True, help="Print a paragraph to paste instead.")
-@click.option("--label", "facts", is_flag=True, help="Print the label of its privacy instead.")
+@click.option(
+    "--methods", "paragraph", is_flag=True, help="Print a methods section to paste instead."
+)
+@click.option(
+    "--label", "facts", is_flag=True, help="Print the label of the study's privacy instead."
+)
 @click.option(
     "--population",
     type=click.IntRange(1, 10**10),
     metavar="N",
-    help="Say in the paragraph how totals of so many people are made.",
+    help="Say in the methods section how totals for this many people are computed.",
 )
 @wave_options
 def codebook_(

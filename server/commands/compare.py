@@ -70,7 +70,7 @@ def _shares(_: click.Context, parameter: click.Parameter, text: str) -> dict[str
     required=True,
     metavar="VALUE=SHARE,..",
     callback=_shares,
-    help="The share of each value, no-answer too, such as yes=0.2,no=0.8; fractions as 1/3.",
+    help="The share of each value, including no-answer, such as yes=0.2,no=4/5.",
 )
 @wave_of_survey
 @version_of_survey
@@ -87,9 +87,9 @@ def test_(
     db: Path,
     form: str,
 ) -> None:
-    """Print whether the true shares of a question can be these (goodness of fit).
+    """Test whether the true shares of a question can be these (goodness of fit).
 
-    Of a question with several options name one: QUESTION.OPTION.
+    For a question with several options, name one: QUESTION.OPTION.
     """
     with refusals():
         stored = StoredWave(Store(db), survey_id, wave, version, batch)
@@ -117,10 +117,12 @@ def test_(
 @click.option(
     "--waves",
     metavar="WAVE,WAVE",
-    help="Which two waves are compared.  [the last two]",
+    help="Which two waves to compare.  [the last two]",
 )
-@click.option("--groups", metavar="QUESTION", help="Compare those who gave its answers instead.")
-@click.option("--reference", metavar="VALUE", help="With which group others are compared.")
+@click.option(
+    "--groups", metavar="QUESTION", help="Compare the groups that its answers make instead."
+)
+@click.option("--reference", metavar="VALUE", help="The group with which to compare the others.")
 @click.option("--tests", is_flag=True, help="Print the test of all answers together instead.")
 @wave_of_survey
 @version_of_survey
@@ -144,7 +146,7 @@ def compare(
 ) -> None:
     """Print how shares, or means, differ between two waves, or between groups of another question.
 
-    Of a question with several options name one: QUESTION.OPTION.
+    For a question with several options, name one: QUESTION.OPTION.
     """
     if groups is None and (wave is not None or reference is not None):
         option = "--wave" if wave is not None else "--reference"
@@ -214,9 +216,13 @@ def _groups(
 @click.command()
 @survey_id
 @question_of_survey
-@click.option("--value", "values", multiple=True, help="Of this share alone; may be given again.")
+@click.option(
+    "--value", "values", multiple=True, help="Only the share of this value; may be given again."
+)
 @click.option("--waves", metavar="WAVE,..", help="Which waves.  [all]")
-@click.option("--at", metavar="NUMBER,..", help="Where they stand, such as years.  [their numbers]")
+@click.option(
+    "--at", metavar="NUMBER,..", help="Their places in time, such as years.  [their numbers]"
+)
 @version_of_survey
 @level_of_intervals
 @only_batches
@@ -236,7 +242,7 @@ def trend(
 ) -> None:
     """Print whether shares, or a mean, rise or fall over waves.
 
-    Of a question with several options name one: QUESTION.OPTION.
+    For a question with several options, name one: QUESTION.OPTION.
     """
     store = Store(db)
     with refusals():

@@ -36,7 +36,7 @@ def crosstab_(
 ) -> None:
     """Print how the answers to two questions go together.
 
-    Of a question with several options name one: QUESTION.OPTION.
+    For a question with several options, name one: QUESTION.OPTION.
     """
     with refusals():
         stored = StoredWave(Store(db), survey_id, wave, version, batch)

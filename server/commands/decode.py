@@ -15,20 +15,25 @@ _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 
 
 @click.command(name="decode")
-@click.option("--params", type=_FILE, required=True, help="Its k,h,m,p,q,f.")
-@click.option("--counts", type=_FILE, required=True, help="Reports and bits, a line a cohort.")
+@click.option("--params", type=_FILE, required=True, help="The file of k,h,m,p,q,f.")
+@click.option(
+    "--counts",
+    type=_FILE,
+    required=True,
+    help="Counts of reports and bits, a line for each cohort.",
+)
 @click.option("--map", "candidates", type=_FILE, required=True, help="Candidates and their cells.")
 @click.option(
     "--false-discoveries",
     type=_LEVEL,
     default=FALSE_DISCOVERIES,
     show_default=True,
-    help="The part of the detected that may be false, on average.",
+    help="The part of the detected strings that may be false, on average.",
 )
 @click.option(
     "--any-false",
     type=_LEVEL,
-    help="Stricter: the chance that any of the detected is false.",
+    help="Stricter: the probability that any detected string is false.",
 )
 @click.option(
     "--reports-per-person",
@@ -36,14 +41,14 @@ _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
     type=click.FloatRange(1),
     default=1.0,
     show_default=True,
-    help="Reports of one answer that a person sent, with the same remembered noise.",
+    help="How many reports each person sent about one answer, with the same remembered noise.",
 )
 @level_of_intervals
 @click.option(
     "--detected",
     "only",
     is_flag=True,
-    help="Only the detected.",
+    help="Print only the detected strings.",
 )
 @form_of_table
 def decode_(
@@ -57,7 +62,7 @@ def decode_(
     only: bool,
     form: str,
 ) -> None:
-    """Print which strings reports of google/rappor hold, and how often."""
+    """Estimate how often strings occur in reports of google/rappor."""
     if not all(map(isfinite, (false_discoveries, any_false or 0.0, repeats))):
         raise click.UsageError(
             "expected finite numbers for --false-discoveries, --any-false and --reports-per-person"

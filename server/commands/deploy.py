@@ -20,7 +20,9 @@ from server.deploy import KINDS, Settings, SettingsError, made
 @click.option("--port", type=click.IntRange(1, 65535), default=8000, show_default=True)
 @click.option("--research-port", type=click.IntRange(1, 65535), default=8001, show_default=True)
 @click.option("--program", default=Settings.program, show_default=True, help="Path of the command.")
-@click.option("--folder", default=Settings.folder, show_default=True, help="Of the database.")
+@click.option(
+    "--folder", default=Settings.folder, show_default=True, help="Folder of the database."
+)
 @click.option(
     "--certificates",
     default=Settings.certificates,
@@ -41,7 +43,7 @@ from server.deploy import KINDS, Settings, SettingsError, made
     help="File of the public keys for which backups are encrypted.",
 )
 @click.option(
-    "--mail", default=Settings.mail, show_default=True, help="Who is told of what has failed."
+    "--mail", default=Settings.mail, show_default=True, help="Who gets a mail when a unit fails."
 )
 @click.option(
     "--output",

@@ -13,7 +13,9 @@ from server.store import StoreError
 
 
 @click.command()
-@click.option("--url", help="Look at what is served there, such as https://survey.example.org.")
+@click.option(
+    "--url", help="Check what is served at this address, such as https://survey.example.org."
+)
 @click.option(
     "--authority",
     type=click.Path(exists=True, dir_okay=False),

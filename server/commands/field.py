@@ -31,8 +31,13 @@ _HERE = "http://localhost:8000"
 @click.command()
 @survey_id
 @click.option("--count", type=click.IntRange(1, 1_000_000), required=True, help="How many links.")
-@click.option("--wave", type=wave_number, help="To which wave.  [the highest]")
-@click.option("--url", default=_HERE, show_default=True, help="Where respondents reach the server.")
+@click.option("--wave", type=wave_number, help="Which wave.  [the highest]")
+@click.option(
+    "--url",
+    default=_HERE,
+    show_default=True,
+    help="The address at which respondents reach the server.",
+)
 @output_file
 @database
 @form_of_table
@@ -45,7 +50,7 @@ def invite(
     db: Path,
     form: str,
 ) -> None:
-    """Print links with which one person each can answer a wave once, or write them to a file.
+    """Print links, each for one person to answer a wave once, or write them to a file.
 
     The end of a link, after the #, is the invitation: 128 random bits. The database has only their
     hash, so a link cannot be printed again. With --output the file is complete, only its owner can
@@ -78,7 +83,7 @@ def invite(
 
 @click.command(name="open")
 @survey_id
-@click.option("--wave", type=wave_number, help="Which wave.  [the highest, else 1]")
+@click.option("--wave", type=wave_number, help="Which wave.  [the highest, or 1]")
 @database
 @form_of_table
 def open_(survey_id: str, wave: int | None, db: Path, form: str) -> None:
@@ -105,8 +110,8 @@ def open_(survey_id: str, wave: int | None, db: Path, form: str) -> None:
 def close(survey_id: str, wave: int | None, db: Path, form: str) -> None:
     """Take no more reports, and delete those that may not be kept any longer.
 
-    The file is written anew: nothing in it tells the order of arrival any more. `deniable open`
-    opens a wave again.
+    The file is written anew, so that nothing in it reveals the order of arrival any more. `deniable
+    open` opens a wave again.
     """
     store = Store(db)
     asked_now(store, survey_id)

@@ -16,14 +16,21 @@ from server.forms.form import CHANGED, REFUSED
 
 @click.command("import")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--from", "tool", type=click.Choice(list(TOOLS)), help="Found out if left out.")
-@click.option("--report", "report_to", type=click.Path(path_type=Path), help="CSV: a line a row.")
+@click.option(
+    "--from", "tool", type=click.Choice(list(TOOLS)), help="The tool.  [found out from the file]"
+)
+@click.option(
+    "--report",
+    "report_to",
+    type=click.Path(path_type=Path),
+    help="Write a CSV file with a line for each row.",
+)
 @click.pass_context
 def import_(context: click.Context, file: Path, tool: str | None, report_to: Path | None) -> None:
-    """Print the survey file of a questionnaire of another tool.
+    """Print a survey file that is made from another tool's questionnaire.
 
     Each row of the questionnaire is imported, imported with a change, or refused; the report says
-    which, and why. Exit status: 0 if a question was imported, else 1.
+    which, and why. The exit status is 0 if a question was imported, otherwise 1.
     """
     _check_new(report_to)
     try:
@@ -41,12 +48,19 @@ def import_(context: click.Context, file: Path, tool: str | None, report_to: Pat
 @click.command
 @click.argument("survey_file", type=click.Path(path_type=Path))
 @click.option("--to", "tool", type=click.Choice(list(WRITTEN)), required=True)
-@click.option("--output", type=click.Path(path_type=Path), required=True, help="A new file.")
-@click.option("--report", "report_to", type=click.Path(path_type=Path), help="CSV: a line a part.")
+@click.option(
+    "--output", type=click.Path(path_type=Path), required=True, help="Write to this new file."
+)
+@click.option(
+    "--report",
+    "report_to",
+    type=click.Path(path_type=Path),
+    help="Write a CSV file with a line for each part.",
+)
 def convert(survey_file: Path, tool: str, output: Path, report_to: Path | None) -> None:
     """Write a survey as another tool's questionnaire, which would collect true answers.
 
-    The report says what the other tool can carry, and what not.
+    The report says what the other tool can express, and what it cannot.
     """
     written = write_form(read_survey(survey_file), tool)
     _check_new(output, report_to)

@@ -24,7 +24,7 @@ delta_of_totals = click.option(
     default=DELTA,
     show_default=True,
     callback=checked_by(check_delta),
-    help="Allowed to totals that need one; the plain sum needs none.",
+    help="The δ of totals that need one; the plain sum needs none.",
 )
 
 
@@ -35,7 +35,7 @@ delta_of_totals = click.option(
     type=click.Choice(list(LEDGERS)),
     default="respondent",
     show_default=True,
-    help="A row for each of these; total: for each distinct total, with how many spent it.",
+    help="What a row is about; total: each distinct total, with how many spent it.",
 )
 @delta_of_totals
 @only_batches

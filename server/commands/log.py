@@ -16,8 +16,8 @@ from server.store.log import Entry
 def log(db: Path, form: str) -> None:
     """Print what researchers did: each line's hash covers the one before it.
 
-    A log that was changed shows; one that was rewritten from some line on shows to whoever noted a
-    later hash.
+    A changed line shows. A log that was rewritten from some line on shows only to somebody who
+    noted a later hash.
     """
     store = Store(db)
     print_table(map(asdict, store.log.entries()), [field.name for field in fields(Entry)], form)

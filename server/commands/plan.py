@@ -40,7 +40,10 @@ from server.progress import Progress
 @click.command()
 @survey_file
 @click.option(
-    "--respondents", type=click.IntRange(1, MOST_RESPONDENTS), required=True, help="In each wave."
+    "--respondents",
+    type=click.IntRange(1, MOST_RESPONDENTS),
+    required=True,
+    help="How many people answer each wave.",
 )
 @click.option(
     "--waves",
@@ -54,7 +57,7 @@ from server.progress import Progress
     type=click.Choice(list(TABLES)),
     default="questions",
     show_default=True,
-    help="Which table is printed.",
+    help="Which table to print.",
 )
 @click.option(
     "--share",
@@ -63,12 +66,15 @@ from server.progress import Progress
     metavar="QUESTION.ANSWER=SHARE",
     help="A true share, such as harassed.yes=0.1; may be given again.  [the least favorable]",
 )
-@click.option("--answers", type=click.Path(), help="CSV of answers that shares are taken from.")
+@click.option(
+    "--answers", type=click.Path(), help="CSV of answers, from which the true shares are computed."
+)
 @click.option(
     "--half-width",
     type=float,
     callback=between(0, 0.5),
-    help="Wanted: adds the respondents, or ε, it takes. Of numbers a part of the range.",
+    help="A half-width that you want: adds the respondents, or the ε, that it takes. For "
+    "numbers, a part of the range.",
 )
 @click.option(
     "--difference",
@@ -76,7 +82,7 @@ from server.progress import Progress
     callback=between(0, 1),
     default=DIFFERENCE,
     show_default=True,
-    help="Of two shares, or means as parts of the range: what is to be found.",
+    help="The difference to detect between two shares, or between means as parts of the range.",
 )
 @click.option(
     "--power",
@@ -84,7 +90,7 @@ from server.progress import Progress
     callback=between(0, 1),
     default=0.8,
     show_default=True,
-    help="With which chance it is to be found.",
+    help="The probability with which to detect it.",
 )
 @delta_of_totals
 @click.option(
@@ -92,10 +98,12 @@ from server.progress import Progress
     type=click.IntRange(1, MOST_RUNS),
     default=RUNS,
     show_default=True,
-    help="Made-up surveys of the sample.",
+    help="How many surveys the table sample simulates.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Of all that is drawn.")
-@click.option("--html", type=click.Path(path_type=Path), help="Write all of it as one page.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of all random draws.")
+@click.option(
+    "--html", type=click.Path(path_type=Path), help="Write all tables as one page to this file."
+)
 @level_of_intervals
 @partial(form_of_table, forms=("csv", "json", "text"))
 def plan(

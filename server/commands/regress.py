@@ -43,40 +43,41 @@ def _choice(*names: str, choices: Sequence[str], meaning: str) -> Callable[..., 
 
 
 _OPTIONS_OF_MODEL = (
-    _choice("--family", choices=FAMILIES, meaning="Of the outcome."),
+    _choice("--family", choices=FAMILIES, meaning="Distribution of the outcome."),
     _choice(
         "--errors",
         "se",
         choices=ERRORS,
-        meaning="Observed information; or robust, and with randomized predictors of a number or a "
-        "count by corrected scores.",
+        meaning="Standard errors: from the observed information, or robust. With randomized "
+        "predictors of a number or a count, robust ones use corrected scores.",
     ),
     click.option(
         "--effects",
         is_flag=True,
-        help="Print average marginal effects instead: of each predictor on the share or mean.",
+        help="Print average marginal effects of each predictor instead.",
     ),
     click.option(
         "--offset",
         metavar="COLUMN",
-        help="Of a Poisson model: a known column, or what is made of it, that is added to the "
-        "logarithm of the mean, such as log(hours).",
+        help="For a Poisson model: a known column, or an expression of one such as log(hours), "
+        "that is added to the logarithm of the mean.",
     ),
     _choice(
         "--no-answer",
         choices=NO_ANSWERS,
-        meaning="A model of those who answered; or no-answer as a value like any other.",
+        meaning="Model those who answered, or treat no-answer as a value like any other.",
     ),
     _choice(
         "--penalty",
         choices=PENALTIES,
-        meaning="Keep estimates finite: log-F(1, 1) priors on all coefficients but the intercept.",
+        meaning="Keep estimates finite: log-F(1, 1) priors on all coefficients except the "
+        "intercept.",
     ),
 )
 _INTERVAL = _choice(
     "--interval",
     choices=INTERVALS,
-    meaning="Of intervals and tests; robust errors, and weights, have Wald's alone.",
+    meaning="Kind of intervals and tests; with robust errors or weights only Wald's.",
 )
 
 
@@ -91,7 +92,7 @@ def model_options(command: Callable[..., Any], interval: bool = True) -> Callabl
 @survey_id
 @click.argument("formula")
 @model_options
-@click.option("--predicted", is_flag=True, help="Print what is predicted for each answer instead.")
+@click.option("--predicted", is_flag=True, help="Print the prediction for each answer instead.")
 @wave_options
 def regress_(
     survey_id: str,
@@ -107,8 +108,8 @@ def regress_(
 ) -> None:
     """Print a model of what respondents reported, such as "harassed ~ team".
 
-    In formulas, a question's id has _ for each -, and of a question with several options name one:
-    question_option. Both sides are randomized: the collector knows nothing else of a respondent.
+    In formulas, write _ for each - of a question's id, and question_option for one of several
+    options. Both sides are randomized, since the collector knows nothing else about a respondent.
     A formula is a program: run none that you do not trust.
     """
     with refusals():

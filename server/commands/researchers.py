@@ -16,20 +16,24 @@ from server.stored_results import Missing
 
 @click.group()
 def researcher() -> None:
-    """Accounts of those who may see results."""
+    """Manage the accounts of researchers, who may see results."""
 
 
 @researcher.command()
 @click.argument("name")
-@click.option("--role", type=click.Choice(ROLES), help="[analyst, or what the account has]")
+@click.option(
+    "--role",
+    type=click.Choice(ROLES),
+    help="What the account may do.  [analyst, or its present role]",
+)
 @output_file
 @database
 @form_of_table
 def add(name: str, role: str | None, output: Path | None, db: Path, form: str) -> None:
     """Make an account, or give it a new password; print the password, or write it to a file.
 
-    Passwords are made here, of 192 random bits, so that none can be guessed. The database has a
-    scrypt hash; a password cannot be printed again.
+    The command makes the password from 192 random bits, so that nobody can guess it. The database
+    has only its scrypt hash, so the password cannot be printed again.
     """
     if not re.fullmatch(NAME, name):
         raise Missing(f"name: expected at most 64 letters, digits, . _ @ and -, got {name[:70]!a}")
@@ -51,7 +55,7 @@ def add(name: str, role: str | None, output: Path | None, db: Path, form: str) -
 @click.argument("name")
 @database
 def remove(name: str, db: Path) -> None:
-    """Take an account away; its sessions end at once."""
+    """Remove an account; its sessions end at once."""
     store = Store(db)
     known = [account.name for account in store.researchers.all()]
     if name not in known:

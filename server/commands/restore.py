@@ -25,9 +25,9 @@ from server.store.disk import beside
 def restore(source: Path, keep_open: bool, identity: str | None, db: Path) -> None:
     """Check a backup, and make a database of this release's schema from it.
 
-    --db must be a new file: nothing is overwritten. Reports that were to be deleted by now are
-    deleted from the copy. All waves are closed in it, since they may have been closed after the
-    backup was made. The command prints which waves were open, and how to open them again.
+    --db must be a new file: nothing is overwritten. Reports whose last day has passed are deleted
+    from the copy. All waves are closed in it, since they may have been closed after the backup was
+    made. The command prints which waves were open, and how to open them again.
     """
     for path in (db, *beside(db)):
         if path.exists():

@@ -59,18 +59,19 @@ from server.stored_results import StoredWave
 @click.option(
     "--fakes",
     type=click.IntRange(1),
-    help="Add a column fake_shift: how far so many fake reports could have moved each estimate.",
+    help="Add a column fake_shift: how far this many fake reports could have moved each estimate.",
 )
 @share_options
 @click.option(
     "--bins",
     type=click.IntRange(1, 100),
-    help="Add the distribution of each number, in about so many ranges, smoothed: for display.",
+    help="Add the smoothed distribution of each number, in about this many ranges, for display.",
 )
 @click.option(
     "--deff",
     is_flag=True,
-    help="Add a column deff: the variance as a multiple of asking the same people directly.",
+    help="Add a column deff: the variance as a multiple of that of asking the same people "
+    "directly.",
 )
 @click.option(
     "--rank",
@@ -82,7 +83,7 @@ from server.stored_results import StoredWave
     "--margins",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Calibrate to the population's shares of answers to some questions, a TOML file.",
+    help="Calibrate to known shares of the population, from a TOML file.",
 )
 @tally_options
 @only_batches
@@ -111,7 +112,7 @@ def estimate(
     db: Path,
     form: str,
 ) -> None:
-    """Print debiased estimates with intervals; of all waves, also how they changed."""
+    """Print debiased estimates with intervals; with --wave all, also how they changed."""
     if wave not in (None, "all") and not re.fullmatch("[0-9]{1,7}", wave):
         raise click.BadParameter(f"expected a number or all, got {wave}", param_hint="--wave")
     wants_totals = wants_totals or population is not None
@@ -345,11 +346,11 @@ def export(
     db: Path,
     form: str,
 ) -> None:
-    """Print the randomized reports, a row a respondent, sorted by what they say.
+    """Print the randomized reports, a row for each respondent, sorted by what they say.
 
-    Without ids or pseudonyms, and in no order of arrival. sav (SPSS), dta (Stata), xlsx and parquet
-    have labels, and need --output or a pipe; r is a script that R runs, with labels and functions;
-    ddi describes the columns as XML.
+    They have no ids, no pseudonyms and no order of arrival. sav (SPSS), dta (Stata), xlsx and
+    parquet have labels, and need --output or a pipe; r is a script that R runs, with labels and
+    functions; ddi describes the columns as XML.
     """
     if output is None and not FORMATS[form].is_text and sys.stdout.isatty():
         raise click.UsageError(f"{form} is no text for a terminal: name a file with --output")

@@ -37,7 +37,7 @@ def _address(_context: click.Context, _parameter: click.Parameter, text: str | N
 @click.option(
     "--wave",
     type=wave_number,
-    help="Open this wave of the files' surveys, or of all that are open.  [highest, else 1]",
+    help="Open this wave of the files' surveys, or of all that are open.  [the highest, or 1]",
 )
 @click.option("--host", default="127.0.0.1", show_default=True)
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True)

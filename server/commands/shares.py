@@ -15,7 +15,7 @@ _INTERVAL = click.option(
     type=click.Choice(list(INTERVALS)),
     default=next(iter(INTERVALS)),
     show_default=True,
-    help="Of shares that reports support or not.",
+    help="Kind of interval of shares that reports simply support or not.",
 )
 _OPTIONS = (
     click.option(

@@ -57,9 +57,9 @@ def answers_of_file(name: str, survey: Survey) -> list[dict[str, str]]:
 @click.option(
     "--seed",
     type=int,
-    help="Fix every draw, pseudonym and id: the same seed is the same people in every wave.",
+    help="Fix every draw, pseudonym and id: with the same seed, the same people answer each wave.",
 )
-@click.option("--wave", type=wave_number, help="Which wave.  [highest, else 1]")
+@click.option("--wave", type=wave_number, help="Which wave.  [the highest, or 1]")
 @click.option("--dry-run", is_flag=True, help="Store nothing; print what would be sent.")
 @database
 @form_of_table

@@ -20,8 +20,8 @@ from server.store.reports import FEWEST
 def check(survey_file: Path, form: str) -> None:
     """Check a survey file; print mechanism and ε of each question.
 
-    Also what the next best mechanism would cost: how many times as many respondents for the same
-    variance (below 1, if the author named another than the best).
+    The command also prints what the next best mechanism would cost: how many times as many
+    respondents it takes for the same variance (below 1 if the author did not name the best).
     """
     survey = read_survey(survey_file)
     checks = check_questions(survey)
