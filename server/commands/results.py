@@ -46,9 +46,11 @@ from server.commands import (
 from server.commands.shares import share_options, warn_of_constrained
 from server.commands.tally import check_tally, tallied, tally_options
 from server.formats import FORMATS, written
+from server.formats.parts import write_parts
 from server.store import Store, StoreError
 from server.stored_calibration import CALIBRATED_COLUMNS, calibrated_rows
 from server.stored_results import StoredWave
+from server.stored_tally import collector_of
 
 
 @click.command()
@@ -332,6 +334,12 @@ def plausibility(
     metavar="FILE",
     help="Write to this new file.  [print]",
 )
+@click.option(
+    "--parts",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="Write files of Parquet into this new folder instead, a million reports in each.",
+)
 @wave_of_survey
 @version_of_survey
 @only_batches
@@ -340,6 +348,7 @@ def plausibility(
 def export(
     survey_id: str,
     output: Path | None,
+    parts: Path | None,
     wave: int | None,
     version: str | None,
     batch: bool,
@@ -352,13 +361,21 @@ def export(
     parquet have labels, and need --output or a pipe; r is a script that R runs, with labels and
     functions; ddi describes the columns as XML.
     """
-    if output is None and not FORMATS[form].is_text and sys.stdout.isatty():
+    if parts is not None and (output is not None or form != "parquet"):
+        raise click.UsageError("--parts goes with --format parquet, and without --output")
+    if parts is None and output is None and not FORMATS[form].is_text and sys.stdout.isatty():
         raise click.UsageError(f"{form} is no text for a terminal: name a file with --output")
     store = Store(db)
     stored = StoredWave(store, survey_id, wave, version, batch)
-    content = written(stored, form)
+    noted = partial(record, store)
+    if parts is None:
+        content = written(stored, form)
     _warn_of_simulated(stored)
-    record(store, "export", f"{survey_id} {stored.version}, wave {stored.number}")
+    noted("export", f"{survey_id} {stored.version}, wave {stored.number}")
+    if parts is not None:
+        n = write_parts(stored, parts, collector_of(store, noted))
+        print_message(f"written to {parts}: {n:,} reports; {HOW_TO_USE}")
+        return
     if output is None:
         print_pieces(content)
         return

@@ -72,6 +72,24 @@ def written(stored: StoredWave, form: str) -> Iterator[bytes]:
     if not chosen.module:
         columns, parts = stored.reports()
         return (piece.encode() for piece in pieces_of_columns(parts, columns, form))
+    check_needs(form)
+    table = ReportsTable.of(
+        stored.survey,
+        stored.number,
+        stored.version,
+        report_columns(stored.survey),
+        list(chain.from_iterable(stored.payloads())),
+        stored.simulated,
+        stored.is_open,
+    )
+    write: Callable[[ReportsTable], bytes]
+    write = import_module(f"server.formats.{chosen.module}").write
+    return iter([write(table)])
+
+
+def check_needs(form: str) -> None:
+    """Raise Unwritable unless the packages of a format are there."""
+    chosen = FORMATS[form]
     for package in chosen.needs:
         try:
             import_module(package)
@@ -79,16 +97,6 @@ def written(stored: StoredWave, form: str) -> Iterator[bytes]:
             raise Unwritable(
                 f"files of {chosen.title} need {package}: {install_with('formats')} ({error})"
             ) from None
-    table = ReportsTable.of(
-        stored.survey,
-        stored.number,
-        stored.version,
-        report_columns(stored.survey),
-        list(chain.from_iterable(stored.payloads())),
-    )
-    write: Callable[[ReportsTable], bytes]
-    write = import_module(f"server.formats.{chosen.module}").write
-    return iter([write(table)])
 
 
 def can_be_written() -> list[tuple[str, Format]]:

@@ -21,7 +21,8 @@ class ReportsTable:
     """The reports of a wave, sorted by what they say.
 
     `cells` has for each column an array of whole numbers or floats, or a list of texts, as `kind`
-    of the column says.
+    of the column says. `simulated` is how many of the reports were made up, `is_open` whether
+    reports still came.
     """
 
     survey: Survey
@@ -29,6 +30,8 @@ class ReportsTable:
     version: str
     columns: Sequence[ReportColumn]
     cells: Sequence[NDArray[Any] | list[str]]
+    simulated: int = 0
+    is_open: bool = False
 
     @classmethod
     def of(
@@ -38,6 +41,8 @@ class ReportsTable:
         version: str,
         columns: Sequence[ReportColumn],
         payloads: Sequence[Mapping[str, Any]],
+        simulated: int = 0,
+        is_open: bool = False,
     ) -> "ReportsTable":
         """Return the table of reports as they were sent."""
         cells: list[NDArray[Any] | list[str]] = []
@@ -47,7 +52,7 @@ class ReportsTable:
             else:
                 kind = np.int64 if column.kind == "integer" else np.float64
                 cells.append(np.asarray(found, dtype=kind))
-        return cls(survey, wave, version, columns, cells)
+        return cls(survey, wave, version, columns, cells, simulated, is_open)
 
     @property
     def rows(self) -> int:
