@@ -20,24 +20,34 @@ LATE = 600.0
 @blueprint.get("/healthz")
 def healthz() -> Response:
     """Answer 200 and "ok", or 503 and what is wrong, without a word on surveys or respondents."""
-    store, writer, status = the_store(), the_writer(), "ok"
+    status = the_status()
+    response = jsonify(status=status)
+    response.status_code = 200 if status == OK else 503
+    return response
+
+
+#: The status of a collector that takes reports and keeps its promises.
+OK = "ok"
+
+
+def the_status() -> str:
+    """Return how the collector is: `OK`, or what is wrong."""
+    store, writer = the_store(), the_writer()
     try:
         store.surveys.ids()
         free = store.database.free()
         if free is not None and free < ROOM:
-            status = "the disk is nearly full"
-        elif writer.is_stuck():
-            status = "reports wait for the disk, or for another writer"
-        elif writer.has_failed():
-            status = "reports cannot be stored"
-        elif store.upkeep.is_overdue(day_before(LATE)):
-            status = "reports that were to be deleted are still there"
-        elif store.database.is_served() and store.database.silence() > LATE:
-            status = "the thread that deletes reports and their order has not succeeded lately"
-        elif writer.is_untidy():
-            status = "the order of arrival cannot be removed from the file"
+            return "the disk is nearly full"
+        if writer.is_stuck():
+            return "reports wait for the disk, or for another writer"
+        if writer.has_failed():
+            return "reports cannot be stored"
+        if store.upkeep.is_overdue(day_before(LATE)):
+            return "reports that were to be deleted are still there"
+        if store.database.is_served() and store.database.silence() > LATE:
+            return "the thread that deletes reports and their order has not succeeded lately"
+        if writer.is_untidy():
+            return "the order of arrival cannot be removed from the file"
     except (StoreError, sqlite3.Error, OSError):
-        status = "the database cannot be read"
-    response = jsonify(status=status)
-    response.status_code = 200 if status == "ok" else 503
-    return response
+        return "the database cannot be read"
+    return OK

@@ -153,7 +153,7 @@ def test_one_report_changes_nothing_that_pages_say(
     client = create_app({"DATABASE": database}).test_client()
 
     def looks() -> list[str]:
-        addresses = ["/results", "/results/canteen"]
+        addresses = ["/results", "/results/canteen", "/metrics"]
         addresses += [f"/api/surveys/canteen/{name}" for name in DOWNLOADS]
         return [client.get(one, headers=bearer).get_data(as_text=True) for one in addresses]
 
