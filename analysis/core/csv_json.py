@@ -18,7 +18,7 @@ REPORT = "noisy_"
 _AT_ONCE = 1000
 
 #: A cell that begins so is run as a formula by spreadsheets.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 class Column(Protocol):

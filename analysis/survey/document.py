@@ -59,6 +59,10 @@ def parsed(text: str, path: str) -> dict[str, Any]:
         raise SurveyError(f"{path}: not a survey: tables or lists nested too deeply") from None
 
 
+#: What no text has, and many programs that read one take for its end, or for a command.
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+
+
 def _is_text(value: Any) -> bool:
     """Return whether a value is a text that is not empty."""
     return isinstance(value, str) and bool(value.strip())
@@ -146,6 +150,8 @@ class Table:
                 raise self.error(key, f"a table with {', '.join(told)}")
         value = self.take(key, fits, f"a text that is not empty{each}", default)
         texts = value.values() if isinstance(value, dict) else [value]
+        if any(_CONTROL.search(text) for text in texts if text):
+            raise self.error(key, "a text without control characters")
         if not may_tell_answers and any(ANSWER_MARK in text for text in texts if text):
             raise self.error(key, f"without {ANSWER_MARK}…}}: no answer is put into this text")
         return value

@@ -1,6 +1,7 @@
 """What the commands share: options, and how tables and messages are printed."""
 
 import getpass
+import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from tabulate import tabulate
 from analysis.core.csv_json import pieces
 from server.clock import stamp, today
 from server.store import Store
+from server.store.disk import flush_to_disk
 
 
 def form_of_table(
@@ -180,16 +182,32 @@ def wave_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def write_new(output: Path, content: bytes) -> None:
-    """Write a new file; a ClickException says if there is one, or it cannot be written."""
+    """Write a new file, completely or not at all.
+
+    A ClickException says if there is one, or it cannot be written. If the program is killed in
+    between, what is written is in a hidden file beside it, whose name ends in ``.part``.
+    """
     try:
-        with output.open("xb") as file:
-            try:
+        if os.path.lexists(output):
+            raise FileExistsError
+        descriptor, name = tempfile.mkstemp(".part", f".{output.name}.", output.absolute().parent)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
                 file.write(content)
-                file.flush()
-            except OSError:
-                output.unlink()
-                raise
+            os.chmod(name, 0o666 & ~_umask())
+            flush_to_disk(Path(name))
+            # Unlike renaming, this replaces no file that has come in the meantime.
+            os.link(name, output)
+        finally:
+            os.unlink(name)
     except FileExistsError:
         raise click.ClickException(f"{output}: expected a new file, got one that exists") from None
     except OSError as error:
         raise click.ClickException(f"{output}: cannot be written: {error.strerror}") from None
+
+
+def _umask() -> int:
+    """Return which rights new files do not get."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask

@@ -371,6 +371,11 @@ def export(
     if parts is None:
         content = written(stored, form)
     _warn_of_simulated(stored)
+    if stored.is_open:
+        print_message(
+            f"wave {stored.number} is open: another export would show which reports came in "
+            "between: close it before you give one away"
+        )
     noted("export", f"{survey_id} {stored.version}, wave {stored.number}")
     if parts is not None:
         n = write_parts(stored, parts, collector_of(store, noted))

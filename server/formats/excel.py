@@ -1,6 +1,8 @@
 """Workbooks of Excel, in which reports are text: a cell such as 3:12 would become a time."""
 
 import io
+import re
+import zipfile
 from typing import Any
 
 from openpyxl import Workbook
@@ -15,6 +17,7 @@ from server.formats.table import ReportsTable, Unwritable, shortened
 _MOST_ROWS, _MOST_COLUMNS = 1_048_576, 16_384
 #: The most letters of a cell are 32,767; nobody reads as many.
 _LONGEST = 2000
+_TIME = b"1980-01-01T00:00:00Z"
 
 
 def write(table: ReportsTable) -> bytes:
@@ -53,7 +56,20 @@ def write(table: ReportsTable) -> bytes:
         about.append([_text(about, shortened(line, _LONGEST))])
     file = io.BytesIO()
     book.save(file)
-    return file.getvalue()
+    return _without_times(file)
+
+
+def _without_times(file: io.BytesIO) -> bytes:
+    """Return a workbook that is the same whenever it is made, with all times in 1980."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(file) as book, zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as copy:
+        for name in book.namelist():
+            content = book.read(name)
+            if name == "docProps/core.xml":
+                content = re.sub(rb"(?<=>)\d{4}-\d\d-\d\dT[0-9:]+Z(?=<)", _TIME, content)
+            entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+            copy.writestr(entry, content, zipfile.ZIP_DEFLATED)
+    return made.getvalue()
 
 
 def _sheet(book: Workbook, title: str, header: list[str]) -> Any:

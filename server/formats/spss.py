@@ -4,6 +4,9 @@ from analysis.study.report_columns import HOW_TO_USE
 from server.formats.statistical import labelled
 from server.formats.table import ReportsTable, shortened
 
+#: The bytes of the header that say when a file was made (PSPP developers, System File Format).
+_TIME = slice(92, 109)
+
 
 def write(table: ReportsTable) -> bytes:
     """Return a .sav file, with labels, notes, and reports as nominal variables."""
@@ -12,7 +15,7 @@ def write(table: ReportsTable) -> bytes:
         name: "nominal" if column.is_noisy else "scale"
         for name, column in zip(names, table.columns, strict=True)
     }
-    return labelled(
+    content = labelled(
         table,
         names,
         "write_sav",
@@ -22,6 +25,8 @@ def write(table: ReportsTable) -> bytes:
         note=[*_lines(HOW_TO_USE), *_lines(table.title)],
         variable_measure=measures,
     )
+    # The same reports give the same file, whenever it is made.
+    return content[: _TIME.start] + b"01 Jan 8000:00:00" + content[_TIME.stop :]
 
 
 def _lines(text: str) -> list[str]:

@@ -9,6 +9,9 @@ _LONGEST_NAME = 31
 #: The most columns of Stata/SE; Stata/MP takes more.
 _MOST_COLUMNS = 32_767
 
+#: What stands before the time of 17 letters at which a file was made (Stata, help dta).
+_TIME = b"<timestamp>\x11"
+
 
 def write(table: ReportsTable) -> bytes:
     """Return a .dta file of Stata 14 or later, with labels of variables and values."""
@@ -17,7 +20,7 @@ def write(table: ReportsTable) -> bytes:
             f"dta: expected at most {_MOST_COLUMNS:,} columns, got {len(table.columns):,}"
         )
     used = "noisy_* are noise; mean of debiased_* = share, se = sd/sqrt(n)"
-    return labelled(
+    content = labelled(
         table,
         table.names(_LONGEST_NAME),
         "write_dta",
@@ -25,3 +28,6 @@ def write(table: ReportsTable) -> bytes:
         longest_value=120,
         file_label=shortened(used, 80),
     )
+    # The same reports give the same file, whenever it is made.
+    before, mark, after = content.partition(_TIME)
+    return before + mark + b"01 Jan 1980 00:00" + after[17:]

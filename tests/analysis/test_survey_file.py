@@ -24,6 +24,8 @@ MEAT = "meat = 'yes'"
 MISTAKES = [
     (KIND, KIND + "\ncolour = 1", 'question "meat": unknown key "colour", exp'),
     (TITLE, "", "title must be a text that is not empty, got nothing"),
+    (TITLE, 'title = "a\\u0000b"', "title must be a text without control characters"),
+    (', text = "Soup"', ', text = "\\u001b[2J"', "option 1: text must be a text without control"),
     (TITLE, 'title = " "', 'title must be a text that is not empty, got " "'),
     (TITLE, 'title = "C"\nsize = 3', 'unknown key "size", expected one of access, closes'),
     (ID, 'id = "Canteen!"', "id must be an id of a-z, 0-9 and -, not starting"),

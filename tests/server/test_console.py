@@ -3,6 +3,7 @@
 import csv
 import hashlib
 import io
+import re
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +115,42 @@ def test_nobody_is_let_in_without_signing_in(app: Flask) -> None:
         assert app.test_client().get(address, **HTTPS).status_code == 401
     for address, (_, form) in ACTIONS.items():
         assert app.test_client().post(address, data=form, **HTTPS).status_code == 401
+
+
+#: What only an owner may download; any other file is for analysts, too, and none for fieldworkers.
+OWNERS_FILES = ("/ledger.", "/log.")
+
+
+def _downloads(app: Flask) -> set[str]:
+    """Addresses of all files that can be asked for under /api, one for each ending."""
+    found = set()
+    for rule in app.url_map.iter_rules():
+        if "GET" in (rule.methods or ()) and str(rule.endpoint).startswith("research."):
+            for ending in re.findall(r"<any\((.*?)\):form>", rule.rule) or [""]:
+                for form in ending.split(", "):
+                    address = re.sub(r"<any\(.*?\):form>", form, rule.rule)
+                    address = address.replace("<survey_id>", "canteen")
+                    if address.startswith("/api/") and "<" not in address:
+                        found.add(address)
+    return found
+
+
+def test_each_file_needs_its_role(signed_in: Browsers, app: Flask) -> None:
+    addresses = _downloads(app)
+    assert {"/api/surveys/canteen/bundle.zip", "/api/surveys/canteen/reports.R"} <= addresses
+    assert len(addresses) >= 20
+    for name, role in NAMES.items():
+        browser = signed_in(name)
+        for address in sorted(addresses):
+            may = role == "owner" or (
+                role == "analyst" and not any(file in address for file in OWNERS_FILES)
+            )
+            answer = browser.get(address, **HTTPS)
+            # Others get the file, or are told that it is withheld from everybody.
+            refused = answer.status_code == 403 and "you are signed in as" in answer.text
+            assert refused == (not may), (name, address)
+    for address in addresses:
+        assert app.test_client().get(address, **HTTPS).status_code == 401, address
 
 
 def test_every_change_is_a_line_of_the_log(signed_in: Browsers, store: Store) -> None:

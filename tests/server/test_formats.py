@@ -5,6 +5,7 @@ import io
 import json
 import re
 import subprocess
+import zipfile
 from collections.abc import Iterator
 from importlib import import_module
 from importlib.metadata import version
@@ -26,6 +27,7 @@ from limits import LONG
 from analysis.study.report_columns import report_columns
 from analysis.survey.survey_file import read_survey
 from server.app import create_app
+from server.formats import FORMATS
 from server.formats.table import ReportsTable, Unwritable, shortened
 
 PEOPLE = 120
@@ -199,6 +201,22 @@ def test_parquet_has_types_and_labels(written: Written) -> None:
     # The same study gives the same bytes, also through a pipe.
     piped = run("export", "formats", "--db", written.database, "--format", "parquet")
     assert piped.stdout_bytes == written.path("parquet").read_bytes()
+
+
+def test_no_file_says_when_it_was_made(written: Written) -> None:
+    for form in ("sav", "dta"):
+        _, about = getattr(pyreadstat, f"read_{form}")(written.path(form))
+        assert str(about.creation_time) == "1980-01-01 00:00:00", form
+        if form == "sav":
+            assert str(about.file_label).startswith("=Formats and ε")
+    with zipfile.ZipFile(written.path("xlsx")) as book:
+        assert {entry.date_time for entry in book.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+        about = book.read("docProps/core.xml").decode()
+    assert set(re.findall(r"\d{4}-[^<]*", about)) == {"1980-01-01T00:00:00Z"}
+    for form in FORMATS:
+        words = "--db", written.database, "--format", form
+        piped = run("export", "formats", *words).stdout_bytes
+        assert piped == written.path(form).read_bytes(), form
 
 
 #: The elements that DDI-Codebook 2.5 allows within another, in its order, as far as they are used.

@@ -250,7 +250,8 @@ def readme(study: BundledStudy) -> str:
     ]
     return "\n".join(
         [
-            f"# {survey.text(survey.spec['title'])}",
+            # A heading is one line.
+            f"# {' '.join(survey.text(survey.spec['title']).split())}",
             "",
             f"Survey `{survey.id}`, version `{survey.version[:12]}`, wave {study.wave}, "
             f"{study.fieldwork.reports:,} reports. Answers were randomized on the respondents' "

@@ -120,7 +120,7 @@ difference <- function(data, question, by, reference = NULL, level = 0.95) {
   table <- read.csv(from, colClasses = "character", na.strings = "", check.names = FALSE,
                     encoding = "UTF-8")
   # Texts that spreadsheets would run as formulas have a ' before them.
-  table[] <- lapply(table, function(column) sub("^'([-=+@\t\r])", "\\1", column))
+  table[] <- lapply(table, function(column) sub("^'([-=+@\t\r\n])", "\\1", column))
   table
 }
 
