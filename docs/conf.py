@@ -56,7 +56,7 @@ _OUTSIDE = re.compile(r"\[([^\]]*)\]\((\.\./[^)#]+)(#[^)]*)?\)")
 
 #: Pages of the site that show a file beside docs/.
 _SHOWN = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
-_SHOWN["SECURITY.md"] = "security.md"
+_SHOWN |= {"SECURITY.md": "security.md", "CODE_OF_CONDUCT.md": "code-of-conduct.md"}
 
 
 def _read(app: Sphinx, name: str, source: list[str]) -> None:
