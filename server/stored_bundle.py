@@ -1,9 +1,12 @@
-"""The bundle of a stored wave: what `deniable bundle` and the page of downloads give away."""
+"""The study of a stored wave: for `deniable bundle`, the page of downloads, and `Study.open`."""
 
+from dataclasses import replace
 from itertools import chain
+from pathlib import Path
 
+from analysis.core.errors import DataError
 from analysis.study.bundle import BundledStudy, members, pack
-from server.store import Store
+from server.store import Store, StoreError
 from server.stored_fieldwork import fieldwork_of
 from server.stored_results import POOLED, Missing, StoredWave
 
@@ -29,11 +32,39 @@ def bundle_of(
     Withheld
         If nothing, or no report, is shown yet.
     """
+    study = _study(store, stored, level, batch, with_reports)
+    return pack(members(replace(study, license=license, authors=authors)))
+
+
+def study_in(
+    path: Path, survey_id: str | None, wave: int | None, version: str | None, level: float
+) -> BundledStudy:
+    """Return a wave of a survey in a database, with all that is stored of it.
+
+    Without `survey_id` it is the only survey there, without `wave` the highest, and without
+    `version` the last that was published. Deleted reports are left out.
+
+    Raises
+    ------
+    DataError
+        If the database cannot be read, or there is no such survey, wave or version.
+    """
+    try:
+        store = Store(path)
+        ids = list(store.surveys.ids())
+        if survey_id is None and len(ids) != 1:
+            raise Missing(f"survey: expected one of {', '.join(ids) or 'none'}, got none")
+        stored = StoredWave(store, survey_id or ids[0], wave, version)
+        return _study(store, stored, level, False, stored.kept_until is None)
+    except (Missing, StoreError) as error:
+        raise DataError(f"{path}: {error}") from None
+
+
+def _study(
+    store: Store, stored: StoredWave, level: float, batch: bool, with_reports: bool
+) -> BundledStudy:
     if stored.asked_version == POOLED:
         raise Missing("version: expected one, since a bundle is of one frozen survey, got pooled")
     reports = list(chain.from_iterable(stored.payloads())) if with_reports else None
     fieldwork, tallies = fieldwork_of(store, stored, batch), stored.tallies
-    study = BundledStudy(
-        *(stored.survey, stored.number, level, fieldwork, tallies, reports, license, authors)
-    )
-    return pack(members(study))
+    return BundledStudy(stored.survey, stored.number, level, fieldwork, tallies, reports)

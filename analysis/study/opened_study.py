@@ -1,4 +1,4 @@
-"""A study as a statistician opens it: tables, columns and models of one wave, from a bundle."""
+"""A study as a statistician opens it: tables, columns and models of one wave."""
 
 import re
 import urllib.error
@@ -6,6 +6,7 @@ import urllib.request
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -22,36 +23,72 @@ from analysis.study.regression import Regression, regress
 from analysis.survey.files import open_file
 from analysis.survey.survey import Survey
 
+#: How a database of SQLite begins.
+_SQLITE = b"SQLite format 3\0"
+#: What reads databases: this package reaches none, so that whoever brings one registers it.
+_READERS = "deniable.studies"
 #: Seconds within which a server must go on sending a bundle.
 _PATIENCE = 60
 
 
+def _of_database(
+    path: Path, survey: str | None, wave: int | None, version: str | None
+) -> BundledStudy:
+    readers = entry_points(group=_READERS, name="sqlite")
+    if not readers:
+        raise DataError(
+            f"{path}: expected a bundle, got a database, which nothing that is installed can "
+            f"read: write one with deniable bundle ID --db {path} --output FILE.zip"
+        )
+    read = next(iter(readers)).load()
+    content: BundledStudy = read(path, survey, wave, version, _LEVEL)
+    return content
+
+
+#: Of the intervals of a study from a database.
+_LEVEL = 0.95
+
+
 @dataclass(frozen=True, eq=False)
 class Study:
-    """One wave of one version of a survey, whose bundle was checked.
+    """One wave of one version of a survey.
 
     Attributes
     ----------
     content : BundledStudy
-        What the bundle holds: tallies, reports, how they came.
+        What a bundle holds: tallies, reports, how they came.
     """
 
     content: BundledStudy
 
     @classmethod
-    def open(cls, source: str | Path) -> "Study":
-        """Read a bundle, and check it as ``deniable verify`` does.
+    def open(
+        cls,
+        source: str | Path,
+        survey: str | None = None,
+        wave: int | None = None,
+        version: str | None = None,
+    ) -> "Study":
+        """Open a bundle, which is checked as ``deniable verify`` does, or a server's database.
 
         Parameters
         ----------
         source : str or Path
-            The file that ``deniable bundle ID --output FILE.zip`` wrote, or an address (http or
-            https) from which anybody can get it.
+            The file that ``deniable bundle ID --output FILE.zip`` wrote; an address (http or
+            https) from which anybody can get it; or the SQLite database of a server, of which all
+            is read that is stored, as by commands.
+        survey : str, optional
+            Its id: needed of a database with several.
+        wave : int, optional
+            Of a database the highest if it is left out.
+        version : str, optional
+            The first digits of its hash; of a database the last published if it is left out.
 
         Raises
         ------
         DataError
-            If it cannot be read, or anything in it is not as it should be.
+            If it cannot be read, anything in it is not as it should be, or it is of another
+            survey, wave or version.
         """
         name = str(source)
         try:
@@ -60,18 +97,27 @@ class Study:
                     data = answer.read(LARGEST + 1)
             else:
                 with open_file(Path(source)) as file:
-                    data = file.read(LARGEST + 1)
+                    data = file.read(len(_SQLITE))
+                    if data == _SQLITE:
+                        return cls(_of_database(Path(source), survey, wave, version))
+                    data += file.read(LARGEST + 1)
         except (OSError, urllib.error.URLError) as error:
             raise DataError(f"{name}: cannot be read: {error}") from None
-        if data.startswith(b"SQLite format 3\0"):
-            raise DataError(
-                f"{name}: expected a bundle, got a database; write one: deniable bundle ID --db "
-                f"{name} --output FILE.zip"
-            )
+        if data.startswith(_SQLITE):
+            raise DataError(f"{name}: expected a bundle at an address, got a database")
         try:
             content, _ = read_bundle(data)
         except DataError as error:
             raise DataError(f"{name}: {error}") from None
+        for what, asked, got in (
+            ("survey", survey, content.survey.id),
+            ("wave", wave, content.wave),
+            ("version", version, content.survey.version),
+        ):
+            if asked is not None and not (
+                got == asked or (what == "version" and str(got).startswith(f"{asked}"))
+            ):
+                raise DataError(f"{name}: {what}: expected {asked}, got a bundle of {got}")
         return cls(content)
 
     @property
@@ -114,7 +160,7 @@ class Study:
     def _reports(self) -> dict[str, Reports]:
         if self.content.reports is None:
             raise DataError(
-                f"{self.survey.id}: expected reports in the bundle, got one without: shares and "
+                f"{self.survey.id}: expected a study with its reports, got one without: shares and "
                 "means can be estimated, tables of two questions and models cannot"
             )
         return {

@@ -1,8 +1,10 @@
 """A study is opened from its bundle, with tables and models that equal those of the server."""
 
 import http.server
+import sqlite3
 import threading
 from collections.abc import Iterator
+from datetime import date
 from functools import partial
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from command_line import run, table
 from analysis import Study
 from analysis.core.errors import DataError
 from analysis.survey.survey_file import read_survey
+from server import stored_results
 
 EXAMPLE = Path(__file__).parents[2] / "examples/working-conditions.toml"
 
@@ -66,8 +69,6 @@ def test_what_is_not_there_is_told(opened: Study) -> None:
 
 
 def test_other_files_are_told(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"x\.db: expected a bundle, got a database; write one: "):
-        Study.open(folder / "x.db")
     with pytest.raises(DataError, match=r"none\.zip: cannot be read: "):
         Study.open(tmp_path / "none.zip")
     data = bytearray((folder / "bundle.zip").read_bytes())
@@ -77,11 +78,54 @@ def test_other_files_are_told(folder: Path, tmp_path: Path) -> None:
         Study.open(tmp_path / "changed.zip")
 
 
+def test_a_database_is_opened_as_its_bundle_is(folder: Path, opened: Study) -> None:
+    found = Study.open(folder / "x.db")
+    assert found.estimates() == opened.estimates()
+    assert found.crosstab("harassed", "team").rows() == opened.crosstab("harassed", "team").rows()
+    assert Study.open(str(folder / "x.db"), "work-2026", 1, found.survey.version[:8]).n == found.n
+    for asked, told in (
+        ({"survey": "work"}, r"x\.db: survey: expected one of work-2026, got 'work'"),
+        ({"wave": 2}, r"x\.db: wave: expected one of 1, got 2"),
+        ({"version": "00"}, r"x\.db: version: expected pooled, or the beginning of one of"),
+        ({"version": "pooled"}, r"x\.db: version: expected one, since a bundle is of one"),
+    ):
+        with pytest.raises(DataError, match=told):
+            Study.open(folder / "x.db", **asked)
+    for asked in ({"survey": "work"}, {"wave": 2}, {"version": "00"}):
+        with pytest.raises(DataError, match=r"bundle\.zip: \w+: expected \w+, got a bundle of "):
+            Study.open(folder / "bundle.zip", **asked)
+
+
+def test_one_of_several_surveys_must_be_named(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "other.db") as other:
+        other.execute("CREATE TABLE x (y)")
+    other.close()
+    with pytest.raises(DataError, match=r"other\.db: "):
+        Study.open(tmp_path / "other.db")
+    several = study(tmp_path / "x.db", read_survey(EXAMPLE), 120)
+    several.surveys.publish(read_survey(EXAMPLE.with_name("staff-panel.toml")))
+    with pytest.raises(DataError, match="survey: expected one of staff-panel, work-2026, got none"):
+        Study.open(tmp_path / "x.db")
+    assert Study.open(tmp_path / "x.db", "work-2026").n == 120
+
+
+def test_a_database_has_estimates_after_reports_were_deleted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study(tmp_path / "x.db", read_survey(EXAMPLE.with_name("staff-panel.toml")), 120)
+    whole = Study.open(tmp_path / "x.db")
+    monkeypatch.setattr(stored_results, "today", lambda: date(2029, 7, 1))
+    left = Study.open(tmp_path / "x.db")
+    assert left.estimates() == whole.estimates()
+    with pytest.raises(DataError, match="expected a study with its reports, got one without"):
+        left.columns(left.names[:1])
+
+
 def test_without_reports_there_are_estimates_alone(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "x.zip").write_bytes(bundled(folder / "x.db", "work-2026", "--without-reports"))
     found = Study.open(tmp_path / "x.zip")
     assert found.estimates()
-    with pytest.raises(DataError, match="expected reports in the bundle, got one without"):
+    with pytest.raises(DataError, match="expected a study with its reports, got one without"):
         found.crosstab("harassed", "team")
 
 
