@@ -241,7 +241,7 @@ def _cells(cells: list[dict[str, Any]]) -> Iterator[str]:
             yield f"```text\n{printed.getvalue().rstrip()}\n```"
         if hasattr(value, "_repr_html_"):
             html = value._repr_html_()
-            yield "```{raw} html\n" + f'<div class="shown">{html}</div>' + "\n```"
+            yield "```{raw} html\n" + f'<div class="shown" tabindex="0">{html}</div>' + "\n```"
         elif value is not None:
             yield f"```text\n{value!r}\n```"
 

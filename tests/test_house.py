@@ -72,7 +72,7 @@ ROOMS = {
     "survey": {"core", "mechanisms"},
     "privacy": {"core", "mechanisms", "survey"},
     "estimate": {"core", "mechanisms", "survey"},
-    "study": {"core", "mechanisms", "survey", "privacy", "estimate"},
+    "study": {"core", "mechanisms", "survey", "privacy", "estimate", "charts"},
     "charts": {"estimate"},
 }
 

@@ -18,6 +18,7 @@ from analysis.study.crosstab.association import (
 )
 from analysis.study.crosstab.groups import Finding, contrasts, delta_error
 from analysis.study.crosstab.pairs import MOST_VALUES, Pairs, pairs_of
+from analysis.study.shown import Results, draw_differences
 from analysis.study.trend import trend, trends
 
 Array = NDArray[np.float64]
@@ -79,7 +80,7 @@ def compare_waves(
     confidence_level: float = 0.95,
     *,
     has_shares: bool = True,
-) -> list[Comparison]:
+) -> Results[Comparison]:
     """Return the differences of all shares, and of the mean, between two waves or known groups.
 
     Parameters
@@ -126,7 +127,7 @@ def compare_waves(
             p_values=(line.p_value, None),
         )
         rows.append(row)
-    return rows
+    return Results(rows, draw_differences)
 
 
 def compare_groups(
@@ -136,7 +137,7 @@ def compare_groups(
     confidence_level: float = 0.95,
     *,
     has_shares: bool = True,
-) -> list[Comparison]:
+) -> Results[Comparison]:
     """Return the differences of shares, and of the mean, between groups of another question.
 
     Nobody is seen to be in a group: shares within groups are ratios of debiased pairs. Intervals
@@ -182,7 +183,7 @@ def compare_groups(
             low, high = possible_amounts(column)
             found = difference_of_means(pairs, (group, base), confidence_level)
             rows.append(row_of("mean", "mean", names, found, reach=2 * (high - low)))
-    return rows
+    return Results(rows, draw_differences)
 
 
 def slopes(

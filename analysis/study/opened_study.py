@@ -5,7 +5,8 @@ import urllib.error
 import urllib.request
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from html import escape
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from analysis.study.bundle import LARGEST, BundledStudy, read_bundle
 from analysis.study.crosstab import Crosstab, crosstab
 from analysis.study.frames import to_frame
 from analysis.study.regression import Regression, regress
+from analysis.study.shown import Results, draw_estimates
 from analysis.survey.files import open_file
 from analysis.survey.survey import Survey
 
@@ -133,13 +135,16 @@ class Study:
     def __repr__(self) -> str:
         return f"<Study {self.survey.id}, wave {self.content.wave}, {self.n:,} reports>"
 
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(repr(self))}</p>{self.estimates()._repr_html_()}"
+
     @property
     def names(self) -> list[str]:
         """The names of all columns that can be crossed or modelled."""
         questions = filter(has_columns, self.survey.questions)
         return [name for question in questions for name in column_names(question)]
 
-    def estimates(self, confidence_level: float | None = None, **options: Any) -> list[Estimate]:
+    def estimates(self, confidence_level: float | None = None, **options: Any) -> Results[Estimate]:
         """Return every share, mean and quantile with its interval.
 
         Parameters
@@ -150,7 +155,8 @@ class Study:
             `method`, `simultaneous` and `spread` of `analysis.estimates`.
         """
         level = self.content.conf_level if confidence_level is None else confidence_level
-        return estimates(self.survey, self.content.tallies, level, **options)
+        rows = estimates(self.survey, self.content.tallies, level, **options)
+        return Results(rows, partial(draw_estimates, self.survey))
 
     def to_frame(self) -> Any:
         """Return the estimates as a DataFrame."""

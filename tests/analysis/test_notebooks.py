@@ -73,3 +73,12 @@ def test_budget(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(found["answered"]) == 6
     assert found["totals"][100] == pytest.approx(4.7746, abs=1e-3)
     assert "independent? p = " in capsys.readouterr().out
+
+
+def test_study() -> None:
+    found = executed("study")
+    shares = found["predicted"].set_index(["team", "value"])["estimate"]
+    for team, truth in (("lab", 0.1), ("office", 0.2), ("ward", 0.4)):
+        assert shares[team, "yes"] == pytest.approx(truth, abs=0.06)
+    for result in ("study", "table", "differences", "model"):
+        assert found[result]._repr_html_().count("<svg") >= 1

@@ -4,6 +4,7 @@ import http.server
 import sqlite3
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -12,8 +13,9 @@ import pytest
 from bundled import bundled, study
 from command_line import run, table
 
-from analysis import Study
+from analysis import Study, compare_groups
 from analysis.core.errors import DataError
+from analysis.study.shown import Results
 from analysis.survey.survey_file import read_survey
 from server import stored_results
 
@@ -57,6 +59,33 @@ def test_tables_and_models_are_those_that_the_command_prints(folder: Path, opene
     (column,) = opened.columns(["team"])
     assert column.n == opened.n
     assert {"harassed", "team"} <= {*opened.names}
+
+
+def test_results_are_shown_as_tables_with_pictures(opened: Study) -> None:
+    rows = opened.estimates()
+    html = rows._repr_html_()
+    assert html.count("<tr>") == min(len(rows), 60) + 1
+    assert html.count("<svg") == 5  # the number's mean and its shares of no answer apart
+    assert f"<td>{rows[0].estimate:.4g}</td>" in html
+    assert rows.to_frame().equals(opened.to_frame())
+    assert opened._repr_html_().startswith("<p>&lt;Study work-2026, wave 1, 400 reports&gt;</p>")
+    table = opened.crosstab("harassed", "team")
+    shown = table._repr_html_()
+    shares = [row for row in table.rows() if row.quantity == "row-share"]
+    assert shown.count("<tr>") == len(shares) + 1
+    assert shown.count("<svg") == len({row.second for row in shares})
+    assert len(table.to_frame()) == len(table.rows())
+    groups, harassed = opened.columns(["team", "harassed"])
+    differences = compare_groups(groups, harassed)
+    assert differences.to_frame()["term"].tolist() == [row.term for row in differences]
+    drawn = differences._repr_html_()
+    assert drawn.count("<svg") == 1
+    assert f"{differences[0].second} − {differences[0].first}" in drawn
+    model = opened.regress("harassed ~ team")._repr_html_()
+    assert "<td>Intercept</td>" in model
+    # The survey's words are no markup.
+    odd = Results([replace(rows[0], question="<b>")])
+    assert "<td>&lt;b&gt;</td>" in odd._repr_html_()
 
 
 def test_what_is_not_there_is_told(opened: Study) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import product
 from math import ceil, inf
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,8 @@ from analysis.study.crosstab.groups import Finding, contrasts, group_share
 from analysis.study.crosstab.pairs import MOST_VALUES, Pairs, pairs_of
 from analysis.study.crosstab.quotient import Quotient, quotient
 from analysis.study.crosstab.row import Row, make_row
+from analysis.study.frames import to_frame
+from analysis.study.shown import draw_groups, html_pictures, html_table
 
 Array = NDArray[np.float64]
 
@@ -81,6 +84,15 @@ class Crosstab:
         """Return all: shares, those within groups, differences and ratios, correlation, means."""
         associations = association_rows(self.pairs, self.confidence_level)
         return [*self._shares(), *self._groups(), *self._turned_groups(), *associations]
+
+    def to_frame(self) -> Any:
+        """Return a DataFrame of `rows`."""
+        return to_frame(self.rows())
+
+    def _repr_html_(self) -> str:
+        """Return for a notebook the shares of the second question in the groups of the first."""
+        shares = [row for row in self.rows() if row.quantity == "row-share"]
+        return html_table(shares) + html_pictures(draw_groups(self.pairs.second.name, shares))
 
     def _interval(self, a: int, b: int) -> Interval:
         share, error = float(self.shares[a, b]), float(self.std_errors[a, b])

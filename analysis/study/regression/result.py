@@ -13,6 +13,7 @@ from tabulate import tabulate
 
 from analysis.estimate.columns.of_survey import variable
 from analysis.study.frames import columns_of, frame, to_frame
+from analysis.study.shown import draw_terms, html_pictures, html_table
 
 Array = NDArray[np.float64]
 
@@ -281,8 +282,9 @@ class Regression:
     def _repr_html_(self) -> str:
         """Return the same for a notebook."""
         messages = "".join(f"<p>{escape(message)}</p>" for message in self.messages)
-        shown = self._indexed().to_html(na_rep="", float_format="{:.4g}".format)
-        return f"<p>{escape(self._fitted())}</p>{shown}{messages}"
+        title = f"coefficients of a {self.family} model of {self.outcome}"
+        drawn = html_pictures(draw_terms(title, self.terms, self.confidence_level))
+        return f"<p>{escape(self._fitted())}</p>{html_table(self.terms)}{messages}{drawn}"
 
     def _fitted(self) -> str:
         """Return a line on the model as a whole."""
