@@ -149,5 +149,9 @@ def numeral(number: int | float, language: Language) -> str:
     text = f"{Decimal(f'{number:.15g}'):,f}" if isinstance(number, float) else f"{number:,}"
     if abs(number) < 10_000:
         text = text.replace(",", "")
-    marks = str.maketrans({",": language.thousands, ".": language.decimal})
+    minus = "-"
+    if language.direction == "rtl":
+        # Else the minus of "-5" would stand to the right of its digits, as CLDR's own does not.
+        minus = "\u200e-"
+    marks = str.maketrans({",": language.thousands, ".": language.decimal, "-": minus})
     return text.translate(marks)

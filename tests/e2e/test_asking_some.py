@@ -203,7 +203,7 @@ def test_a_device_that_was_forgotten_meanwhile_is_asked_anew(
             break
         forget(device, collector)
         device.posted()
-    expect(page.locator('[data-state="unkept"]')).to_contain_text("forgotten in the meantime")
+    expect(page.locator('[data-state="unkept"]')).to_contain_text("deleted in the meantime")
     assert device.posted() == []
     second = asked(page)
     assert len(second) == 5

@@ -164,5 +164,7 @@ def test_page_names_the_price_of_each_question_and_of_all(
     asked = [one for one in frozen["survey"]["questions"] if one["kind"] != "note"]
     total = sum(float(one["epsilon"]) for one in asked)
     parts = " + ".join(f"{float(one['epsilon']):g}" for one in asked)
-    says = f"ε = {total:g} of privacy each time you answer it: {parts} over its questions"
+    says = (
+        f"ε = {total:g} of privacy each time you answer it. Its questions add up to that: {parts}."
+    )
     expect(page.locator("#explanation details").last).to_contain_text(says)

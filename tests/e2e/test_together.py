@@ -198,7 +198,7 @@ def test_answers_of_a_table_go_into_one_draw_and_cost_its_limit(
     told = page.locator(".same:has([data-about=harassed])").text_content() or ""
     assert "This answer is swapped together with others, 3 in all." in told
     assert "at most 4.49 times as likely under one answer as under another" in told
-    assert "For all 3 together it is at most 20.1 times as likely" in told
+    assert "For all 3 together, it is at most 20.1 times as likely" in told
     answers = {"harassed": "yes", "told": "no", "team": "c", "years": "7"}
     answer(page, answers)
     (body,) = device.posted()
@@ -206,8 +206,10 @@ def test_answers_of_a_table_go_into_one_draw_and_cost_its_limit(
     assert sorted(reports) == ["harassed", "team", "told", "years"]
     assert all(len(reports[name]) == 1 for name in ("harassed", "told", "team"))
     receipt = page.locator("#receipt")
-    expect(receipt).to_contain_text("3 answers are swapped together. Somebody who knows the others")
-    expect(receipt).to_contain_text("learns at most ε = 1.5 about one.")
+    expect(receipt).to_contain_text(
+        "3 answers are swapped together. Somebody who knows all of them"
+    )
+    expect(receipt).to_contain_text("learns at most ε = 1.5 about that one.")
     assert collector.ledger(survey)[0]["epsilon"] == "4"
     page.goto(f"{collector.url}/me")
     expect(page.locator("#spent")).to_contain_text("4")

@@ -161,7 +161,7 @@ def test_texts_are_said_to_share_their_symbols(read: Read, keys: str) -> None:
     assert isinstance(question.domain, Texts)
     channel = question.randomizer.channel
     (what,) = explained(question, False).before
-    assert re.search(rf"\bof {channel.inputs} (symbols|bits)", told(what, ENGLISH))
+    assert re.search(rf"\bof {channel.inputs} (symbols|boxes)", told(what, ENGLISH))
     own, other = sides(question)
     assert own.chance > other.chance >= Fraction(1, channel.inputs)
 
