@@ -10,7 +10,7 @@ from decimal import Decimal
 from functools import cache
 from importlib.metadata import version
 from types import NoneType
-from typing import get_args, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
 import msgspec
 from flask import Blueprint, Response, jsonify
@@ -50,6 +50,11 @@ from server.wire import LINK_STATUS, PROTOCOL, STATUS, LinkQuery, _Body
 blueprint = Blueprint("openapi", __name__)
 
 _TYPES = {int: "integer", float: "number", Decimal: "number", str: "string", NoneType: "null"}
+#: Lists are of numbers.
+_STRUCTURES: dict[Any, Schema] = {
+    list: {"type": "array", "items": {"type": "number"}},
+    dict: {"type": "object"},
+}
 
 
 @blueprint.get("/api/openapi.json")
@@ -328,8 +333,11 @@ def _row(kind: type, asked_for: type | None = None, **before: Schema) -> Schema:
 
 
 def _columns(kind: type, *others: str) -> dict[str, Schema]:
-    columns = {}
+    columns: dict[str, Schema] = {}
     for name, hint in get_type_hints(kind).items():
+        if get_origin(hint) in _STRUCTURES:
+            columns[name] = _STRUCTURES[get_origin(hint)]
+            continue
         types = list(dict.fromkeys(_TYPES[part] for part in get_args(hint) or (hint,)))
         types += [other for other in others if other not in types]
         columns[name] = {"type": types if types[1:] else types[0]}

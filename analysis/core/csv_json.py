@@ -119,9 +119,11 @@ def cell_text(value: Any) -> Any:
     if isinstance(value, float):
         return f"{value:.10g}"
     if isinstance(value, list):
-        return "|".join(map(str, value))
+        return "|".join(str(cell_text(part)) for part in value)
     if isinstance(value, dict):
-        # This is a report with its cohort.
+        # A report with its cohort; all else is written as in JSON.
+        if "report" not in value:
+            return _ENCODE(value)
         return ":".join(str(cell_text(part)) for part in value.values())
     return "" if value is None else value
 

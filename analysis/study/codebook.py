@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from analysis.core.csv_json import REPORT
 from analysis.core.domain import NO_ANSWER, Estimand
@@ -28,6 +29,11 @@ class Code:
     is given.
     `earlier_labels` are those of earlier versions that were declared to mean the same, joined by
     `` | ``.
+
+    `chances` are the probabilities of the reports 0, 1, 2, ... if this is the true value; there are
+    none where a report is no such number, or has a cohort, and for numbers. `randomizer` is the
+    encoder and the channel with their whole numbers (docs/protocol.md), which tell the probability
+    of every report under every answer; of questions that are drawn together, that of the draw.
     """
 
     variable: str
@@ -51,6 +57,8 @@ class Code:
     q: float | None
     reason: str
     earlier_labels: str
+    chances: list[float]
+    randomizer: dict[str, Any]
 
 
 def codebook(survey: Survey, corrected: Sequence[Survey] = ()) -> list[Code]:
@@ -70,6 +78,9 @@ def _codes(survey: Survey, question: Question, corrected: Sequence[Survey]) -> l
     of_one = question.place and question.domain.alternatives and randomizer.channel.size == 1
     names_one = randomizer.reports_values or of_one
     codes = {share.term: code for code, share in enumerate(shares) if names_one}
+    chances = _chances(question)
+    of_draws = {one.id: draw.randomizer for draw in survey.joint for one in draw.questions}
+    law = of_draws.get(question.id, randomizer).to_json()
     labels = survey.labels(question)
     if not spec["no_answer"]:
         del labels[NO_ANSWER]
@@ -99,10 +110,20 @@ def _codes(survey: Survey, question: Question, corrected: Sequence[Survey]) -> l
             q=support.get(value, (None, None))[1],
             reason=survey.text(reason) if (reason := survey.reason_of(question)) else "",
             earlier_labels=" | ".join(_earlier(question, value, label, corrected)),
+            chances=chances.get(value, []),
+            randomizer=law,
         )
         # No-answer last, as in tables.
         for value, label in sorted(labels.items(), key=lambda item: item[0] == NO_ANSWER)
     ]
+
+
+def _chances(question: Question) -> dict[str, list[float]]:
+    """Return the probabilities of all reports under each value; none if they are no symbols."""
+    if not question.randomizer.reports_values:
+        return {}
+    rows = question.randomizer.channel.chances().tolist()
+    return dict(zip(question.domain.alternatives, rows, strict=False))
 
 
 def _earlier(question: Question, value: str, label: str, corrected: Sequence[Survey]) -> list[str]:

@@ -117,7 +117,9 @@ def regress_(
         formula, columns, notes = columns_of_formula(stored, formula)
         for note in notes:
             print_message(note)
-        print_model(formula, columns, {}, level, form, predicted, **options)
+        print_model(
+            formula, columns, {}, level, form, predicted, simulated=stored.simulated, **options
+        )
 
 
 def print_model(
@@ -127,18 +129,23 @@ def print_model(
     level: float,
     form: str,
     predicted: bool = False,
+    simulated: int | None = None,
     **options: Any,
 ) -> None:
     """Fit a model; print its terms, then a row on the fit, or one JSON object of all.
 
     If `predicted`, print what it predicts instead of its terms. `options` are those of
-    `regress`; with its `effects` these are printed instead.
+    `regress`; with its `effects` these are printed instead. `simulated` is how many of the reports
+    were, which is a column of all tables but of that of the fit; None for data from elsewhere.
     """
     with _bar() as progress:
         model = regress(
             formula, columns, known, confidence_level=level, progress=progress, **options
         )
     result = told(model)
+    made_up = {} if simulated is None else {"simulated": simulated}
+    for kind in ("terms", "predicted", "effects"):
+        result[kind] = [row | made_up for row in result[kind]]
     if options["effects"] and not model.effects and form != "json":
         print_message(
             "this model has no average marginal effects: it has no likelihood or estimate"
@@ -146,11 +153,11 @@ def print_model(
     if form == "json":
         click.echo(json.dumps(result, indent=1, ensure_ascii=False))
     elif predicted:
-        print_table(result["predicted"], _PREDICTED_COLUMNS, form)
+        print_table(result["predicted"], (*_PREDICTED_COLUMNS, *made_up), form)
     elif options["effects"]:
-        print_table(result["effects"], _EFFECT_COLUMNS, form)
+        print_table(result["effects"], (*_EFFECT_COLUMNS, *made_up), form)
     else:
-        print_table(result["terms"], TERM_COLUMNS, form)
+        print_table(result["terms"], (*TERM_COLUMNS, *made_up), form)
         click.echo()
         print_table([{name: result[name] for name in FIT}], FIT, form)
     for message in model.messages:

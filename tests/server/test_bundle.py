@@ -110,7 +110,12 @@ def test_the_description_is_a_data_package(zipped: bytes) -> None:
     assert package["licenses"] == [{"name": "CC-BY-4.0"}]
     assert package["contributors"] == [{"title": "Ada Example", "role": "author"}]
     assert {each["path"] for each in package["resources"]} == MEMBERS - {"datapackage.json"}
-    kinds: dict[str, Callable[[str], Any]] = {"integer": int, "number": float, "string": str}
+    kinds: dict[str, Callable[[str], Any]] = {
+        "integer": int,
+        "number": float,
+        "string": str,
+        "object": json.loads,
+    }
     for resource in package["resources"]:
         assert re.fullmatch(r"[-a-z0-9._/]+", resource["name"])
         if not resource["path"].endswith(".csv"):

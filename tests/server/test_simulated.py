@@ -106,6 +106,16 @@ def test_every_command_tells(mixed: Store, database: Path) -> None:
             others,
             result.stderr,
         )
+    model = ("regress", "canteen", "meat ~ dish", "--db", database)
+    for options in ((), ("--predicted",), ("--effects",)):
+        header, *lines = run(*model, *options).stdout.partition("\n\n")[0].splitlines()
+        assert header.endswith(",simulated")
+        assert all(line.endswith(f",{MADE_UP}") for line in lines)
+        assert lines or options
+    fitted = json.loads(run(*model, "--json").stdout)
+    assert fitted["terms"]
+    for kind in ("terms", "predicted", "effects"):
+        assert all(row["simulated"] == MADE_UP for row in fitted[kind])
     assert TOLD in run("codebook", "canteen", "--methods", "--db", database).stdout
     codes = table(run("codebook", "canteen", "--db", database))
     assert {row["simulated"] for row in codes} == {str(MADE_UP)}

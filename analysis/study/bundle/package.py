@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 from hashlib import sha256
 from importlib.metadata import version
-from typing import Any, get_args, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
 from analysis.core.csv_json import REPORT
 from analysis.estimate.estimates import Estimate
@@ -118,6 +118,8 @@ _COLUMNS = {
     "delta": "δ of one report.",
     "reason": "Why the author chose this ε.",
     "earlier_labels": "Labels of the value in earlier versions, joined by |.",
+    "chances": "Probabilities of the reports 0, 1, 2, ... under this value, joined by |.",
+    "randomizer": "Encoder and channel with their whole numbers, as docs/protocol.md has them.",
     "first": "Name of a column: a question, or question.option.",
     "second": "Name of the other column.",
     "excess": "By how much the factor of a product of deviations is above 1.",
@@ -133,7 +135,7 @@ _TABLES = {
     "channels.csv": ChannelRow,
     "scores.csv": Score,
 }
-_TYPES = {int: "integer", float: "number", str: "string"}
+_TYPES = {int: "integer", float: "number", str: "string", list: "string", dict: "object"}
 
 
 def description(study: BundledStudy, members: Mapping[str, bytes]) -> str:
@@ -203,11 +205,17 @@ def _fields(study: BundledStudy, path: str) -> list[dict[str, str]]:
     return [
         {
             "name": name,
-            "type": _TYPES[(get_args(hint) or (hint,))[0]],
+            "type": _TYPES[_plain(hint)],
             "description": _COLUMNS[name],
         }
         for name, hint in hints.items()
     ]
+
+
+def _plain(hint: Any) -> Any:
+    """Return the class of a column's cells, without None."""
+    origin = get_origin(hint)
+    return origin if origin in _TYPES else (get_args(hint) or (hint,))[0]
 
 
 def citation(study: BundledStudy) -> str:
