@@ -64,6 +64,8 @@ bench: .venv/.bench
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/inference/joint.py
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/inference/regression.py
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/inference/rare.py
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/inference/border.py
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/inference/ranks.py --replications 100
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/inference/penalties.py
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/inference/designs.py
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/privacy/composition.py
