@@ -44,7 +44,8 @@ test: .venv/.test
 test-more: .venv/.test
 	$(BIN)/python tests/programs.py chromium headless-shell firefox webkit xvfb nginx caddy age \
 	  certbot pebble
-	-$(BIN)/python tests/programs.py rscript pspp
+	-$(BIN)/python tests/programs.py rscript pspp java
+	-$(BIN)/python -m pip install --quiet --disable-pip-version-check 'pyspark>=4'  # 690 MB
 	$(PYTEST) $(ORDERED) -m more
 	$(PYTEST) $(ORDERED) --engine firefox -m "more or not more" $(IN_FIREFOX)
 

@@ -45,6 +45,7 @@ COMMANDS = {
     "ledger": ("ledger.ledger", "Print what respondents have spent, and were promised."),
     "export": ("results.export", "Print the randomized reports, a row for each respondent."),
     "tally": ("tally.tally", "Export counts, and add up those of collectors that never meet."),
+    "recount": ("recount.recount", "Count exported reports anew, by DuckDB, Spark or our own."),
     "bundle": ("bundle.bundle", "Write a study, and the means to check it, into one zip."),
     "verify": ("bundle.verify", "Check such a zip: hashes, counts, and every estimate again."),
     "decode": ("decode.decode_", "Estimate how often strings occur in google/rappor's reports."),

@@ -45,6 +45,7 @@ PROGRAMS = {
     "age": Program(("age",), "age"),
     "rscript": Program(("Rscript",), "r-cran-haven"),  # it brings R
     "pspp": Program(("pspp",), "pspp"),
+    "java": Program(("java",), "default-jre-headless"),
 }
 
 #: Chromium's options: no sandbox, since tests also run as root in containers; and no request but

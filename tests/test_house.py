@@ -186,8 +186,11 @@ def test_what_only_some_surveys_need_is_loaded_by_its_name_alone() -> None:
 
 
 def test_sql_is_in_the_store_alone() -> None:
+    # One module asks other engines about files; it reaches no database.
+    engines = ROOT / "server/recount/queries.py"
+    assert not [name for name in _imports(engines) if name.startswith("server")]
     for path in PYTHON:
-        if not path.is_relative_to(ROOT / "server/store"):
+        if not path.is_relative_to(ROOT / "server/store") and path != engines:
             sql = r"\b(SELECT .* FROM|INSERT INTO|UPDATE \w+ SET|DELETE FROM|CREATE TABLE)\b"
             assert not re.search(sql, path.read_text()), _name(path)
 

@@ -13,7 +13,8 @@ from analysis.core.errors import ReportError, shown
 from analysis.core.packed import Packed, column_sums, from_bytes, sizes, unpack
 from analysis.core.types import Array, Integers
 
-_ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+#: The characters of reports: base64url, each of six bits, the first in the highest place.
+ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
 
 class BitReports:
@@ -52,10 +53,10 @@ class BitReports:
         """A pattern that matches every report, and no other text: bits past the last one are 0."""
         free, left = divmod(self.inputs, 6)
         # In the character with the last bits, the higher `left` places are free.
-        last = re.escape(_ALPHABET[:: 2 ** (6 - left)])
+        last = re.escape(ALPHABET[:: 2 ** (6 - left)])
         zeros = "A" * (self.length - free - 1)
         end = f"[{last}]{zeros}" if self.length > free else ""
-        return re.compile(f"[{re.escape(_ALPHABET)}]{{{free}}}{end}")
+        return re.compile(f"[{re.escape(ALPHABET)}]{{{free}}}{end}")
 
     def longest(self) -> str:
         return "A" * self.length
@@ -73,6 +74,18 @@ class BitReports:
         read = np.frombuffer(base64.urlsafe_b64decode(text), dtype=np.uint8)
         rows = read.reshape(len(sent), width // 4 * 3)
         return from_bytes(rows[:, : -(-self.inputs // 8)], self.inputs)
+
+    def counts_of_characters(self, often: Integers) -> Integers:
+        """Return the (symbols,) tally of reports of which only their characters were counted.
+
+        `often` are (length, 64) counts: how many reports have each character of `ALPHABET` at each
+        place. Raise ValueError if a bit is set that no report has.
+        """
+        bits = np.unpackbits(np.arange(64, dtype=np.uint8)[:, None], axis=1)[:, 2:]
+        ones = (often @ bits.astype(np.int64)).reshape(-1)
+        if ones[self.inputs :].any():
+            raise ValueError(f"expected {self.inputs} bits, and zeros after them")
+        return np.append(ones[: self.inputs], often[0].sum())
 
     def count_many(self, reports: Packed) -> Integers:
         return np.append(column_sums(reports, self.inputs), len(reports))

@@ -106,7 +106,7 @@ def _tally(data: Any, survey: Survey | None) -> Tally:
         raise ValueError(f"simulated: expected at most {reports:,}, got {simulated:,}")
     if type(data["open"]) is not bool:
         raise ValueError(f"open: expected true or false, got {shown(data['open'])}")
-    sources = _sources(data["sources"])
+    sources = sources_in(data["sources"])
     check_sources(sources, reports)
     tallies = _of("questions", lambda: read_cells(survey, data["questions"]))
     for question in survey.questions:
@@ -194,7 +194,8 @@ def _of(member: str, read: Callable[[], Any]) -> Any:
         raise ValueError(f"{member}: {told}") from None
 
 
-def _sources(data: Any) -> tuple[Source, ...]:
+def sources_in(data: Any) -> tuple[Source, ...]:
+    """Return the collectors of a file; raise ValueError if they are not stated as they should."""
     if not isinstance(data, list):
         raise ValueError(f"sources: expected a list of collectors, got {shown(data)}")
     found = []

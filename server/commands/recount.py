@@ -1,0 +1,46 @@
+"""`deniable recount`: the counts of exported reports, by another engine or our own."""
+
+from pathlib import Path
+
+import click
+
+from analysis.core.errors import DataError
+from server.commands import wave_number
+from server.commands.tally import frozen_survey, output_of_tally, put, survey_of
+from server.recount import exported
+from server.recount.engines import ENGINES, MissingPackage, is_of_engine, refusal_of
+
+
+@click.command()
+@click.argument("path", metavar="PATH")
+@click.option(
+    "--engine",
+    type=click.Choice(tuple(ENGINES)),
+    default="own",
+    show_default=True,
+    help="What counts; duckdb and spark are extras.",
+)
+@click.option("--wave", type=wave_number, help="Which wave, where the files do not say.")
+@frozen_survey
+@output_of_tally
+def recount(
+    path: str, engine: str, wave: int | None, frozen: Path | None, output: Path | None
+) -> None:
+    """Print the counts of exported reports as JSON, as tally export does.
+
+    PATH is a folder that export --parts wrote, a file of Parquet, or, with --survey and --wave, an
+    address that Spark knows.
+    """
+    try:
+        found = exported(path, survey_of(frozen), wave)
+        try:
+            with ENGINES[engine](found.files) as counting:
+                counted = found.tally(counting)
+        except Exception as error:
+            if not is_of_engine(error):
+                raise
+            raise DataError(f"{path}: {engine} cannot read it: {refusal_of(error)}") from None
+    except MissingPackage as error:
+        click.echo(f"Error: {error}", err=True)
+        raise click.exceptions.Exit(2) from None
+    put(counted, output)
