@@ -1,10 +1,11 @@
 """What the commands share: options, and how tables and messages are printed."""
 
+import errno
 import getpass
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -194,16 +195,28 @@ def write_new(output: Path, content: bytes) -> None:
         try:
             with os.fdopen(descriptor, "wb") as file:
                 file.write(content)
-            os.chmod(name, 0o666 & ~_umask())
+            with suppress(PermissionError):  # memory sticks have no rights
+                os.chmod(name, 0o666 & ~_umask())
             flush_to_disk(Path(name))
-            # Unlike renaming, this replaces no file that has come in the meantime.
-            os.link(name, output)
+            _give_name(name, output)
         finally:
-            os.unlink(name)
+            with suppress(FileNotFoundError):
+                os.unlink(name)
     except FileExistsError:
         raise click.ClickException(f"{output}: expected a new file, got one that exists") from None
     except OSError as error:
         raise click.ClickException(f"{output}: cannot be written: {error.strerror}") from None
+
+
+def _give_name(name: str, output: Path) -> None:
+    try:
+        # Unlike renaming, this replaces no file that has come in the meantime.
+        os.link(name, output)
+    except OSError as error:
+        # File systems of memory sticks have no second name for a file.
+        if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.ENOSYS) or os.path.lexists(output):
+            raise
+        os.rename(name, output)
 
 
 def _umask() -> int:

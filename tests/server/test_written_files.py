@@ -28,6 +28,11 @@ except click.ClickException as error:
 FULL = "resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))"
 #: The program is killed when the content is on the disk, and has no name yet.
 KILLED = "os.link = lambda *_: os.kill(os.getpid(), signal.SIGKILL)"
+#: A file system that has neither links nor rights.
+STICK = """
+def refused(*_): raise PermissionError(1, "Operation not permitted")
+os.link = os.chmod = refused
+"""
 
 
 def _written(output: Path, before: str = "") -> subprocess.CompletedProcess[str]:
@@ -63,6 +68,14 @@ def test_a_killed_command_leaves_no_half_file_of_this_name(tmp_path: Path) -> No
     assert left.name.startswith(".out.zip.")
     assert left.name.endswith(".part")
     assert _written(output).returncode == 0
+
+
+def test_a_memory_stick_without_links_takes_files_too(tmp_path: Path) -> None:
+    output = tmp_path / "out.zip"
+    assert _written(output, STICK).returncode == 0
+    assert output.read_bytes() == b"x" * 100_000
+    assert list(tmp_path.iterdir()) == [output]
+    assert _written(output, STICK).stderr.endswith("expected a new file, got one that exists\n")
 
 
 @pytest.mark.parametrize("form", ["csv", "xlsx"])
