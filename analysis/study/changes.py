@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import block_diag
 
-from analysis.estimate.columns import Column
+from analysis.estimate.columns import Column, check_columns
 from analysis.estimate.intervals import FEW, Interval, check_level
 from analysis.study.hypotheses import HypothesisTest, chi_square_test
 from analysis.study.resampling import (
@@ -44,6 +44,7 @@ def difference(first: Column, second: Column) -> HypothesisTest:
     ValueError
         If the values differ, or one has fewer than two respondents.
     """
+    check_columns(first, second)
     earlier, later = _compared(first, second)
     inverse, rank = inverse_and_rank(earlier.alike + later.alike)
     apart = later.away - earlier.away
@@ -103,6 +104,7 @@ def changes_of_shares(
         As `difference`; or if both have other designs, and the reports of one are all alike.
     """
     check_level(confidence_level)
+    check_columns(first, second)
     _check_values(first, second)
     lines = trends([first, second], first.values, None, confidence_level)
     known = np.array([line.interval.method != "none" for line in lines])

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.estimate.columns import Column
+from analysis.estimate.columns import Column, check_columns
 from analysis.estimate.intervals import FEW, Interval, check_level, mover_difference
 from analysis.estimate.intervals.ratio import fieller_interval
 from analysis.study.changes import changes_of_shares, holm_adjusted
@@ -101,6 +101,9 @@ def compare_waves(
         As `difference`; or of a mean, if somebody is needed who answered.
     """
     check_level(confidence_level)
+    check_columns(first, second)
+    if isinstance(names, str) or len(names) != 2:
+        raise ValueError(f"names must be what the two are called, got {names!r}")
     rows = []
     row_of = partial(_row, confidence_level=confidence_level, n=first.n + second.n)
     if has_shares:
@@ -161,6 +164,7 @@ def compare_groups(
         reference is none of them.
     """
     check_level(confidence_level)
+    check_columns(groups, column)
     if len(groups.values) > MOST_VALUES:
         raise ValueError(
             f"{groups.name}: expected at most {MOST_VALUES} groups, got {len(groups.values)}"

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import bdtr, bdtrc, chdtrc, fdtrc
 
 from analysis.core.channels.pattern import Pattern
-from analysis.estimate.columns import Column
+from analysis.estimate.columns import Column, check_columns
 from analysis.estimate.intervals import FEW
 from analysis.study.crosstab.pairs import Pairs, pairs_of
 from analysis.study.resampling import (
@@ -103,6 +103,7 @@ def independence(first: Column, second: Column) -> HypothesisTest:
         If the columns are of different respondents, or of one report, there are fewer than two
         respondents, or a question has more than 64 values.
     """
+    check_columns(first, second)
     n, pairs = first.n, pairs_of(first, second)
     if pairs.together is not None:
         for column in (first, second):
@@ -278,8 +279,13 @@ def goodness_of_fit(
     ----------
     Gaboardi and Rogers, ICML 2018 (the noise as part of the covariance).
     """
+    check_columns(column)
     check_column(column)
-    wanted = np.asarray(shares, dtype=np.float64)
+    try:
+        wanted = np.asarray(shares, dtype=np.float64)
+    except (TypeError, ValueError):
+        told = f"shares must be {len(column.values)} numbers, got {shares!r}"
+        raise ValueError(told) from None
     if wanted.shape != (len(column.values),):
         raise ValueError(f"shares must be {len(column.values)} numbers, got {wanted.shape}")
     if not (np.isfinite(wanted).all() and (wanted >= 0).all() and abs(wanted.sum() - 1) < 1e-6):

@@ -1,7 +1,6 @@
 """A study as a statistician opens it: tables, columns and models of one wave."""
 
 import re
-import urllib.error
 import urllib.request
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -92,6 +91,8 @@ class Study:
             If it cannot be read, anything in it is not as it should be, or it is of another
             survey, wave or version.
         """
+        if not isinstance(source, str | Path):
+            raise TypeError(f"expected a file or an address, got {type(source).__name__}")
         name = str(source)
         try:
             if name.startswith(("https://", "http://")):
@@ -103,7 +104,9 @@ class Study:
                     if data == _SQLITE:
                         return cls(_of_database(Path(source), survey, wave, version))
                     data += file.read(LARGEST + 1)
-        except (OSError, urllib.error.URLError) as error:
+        except DataError:
+            raise
+        except (OSError, ValueError) as error:
             raise DataError(f"{name}: cannot be read: {error}") from None
         if data.startswith(_SQLITE):
             raise DataError(f"{name}: expected a bundle at an address, got a database")

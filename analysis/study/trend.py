@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.linalg import block_diag
 from scipy.special import ndtr
 
-from analysis.estimate.columns import Column
+from analysis.estimate.columns import Column, check_columns
 from analysis.estimate.columns.estimate import support_of
 from analysis.estimate.intervals import FEW, Interval, check_level, normal_interval
 from analysis.estimate.quantity import possible_share
@@ -85,6 +85,7 @@ def trends(
 ) -> list[Trend]:
     """Return the trend of each of some values; see `trend`."""
     check_level(confidence_level)
+    check_columns(*columns)
     where = np.array(range(len(columns)) if places is None else places, float)
     if where.shape != (len(columns),) or not np.isfinite(where).all() or len(np.unique(where)) < 2:
         raise ValueError(

@@ -1,12 +1,28 @@
 """Data come in as lists, Series and data frames, and results go out as data frames."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from analysis import from_matrix, goodness_of_fit, regress, to_frame
+from analysis import (
+    Column,
+    Study,
+    column_estimates,
+    compare_groups,
+    compare_waves,
+    crosstab,
+    difference,
+    from_matrix,
+    goodness_of_fit,
+    independence,
+    joint_shares,
+    regress,
+    to_frame,
+    trend,
+)
 from analysis.study.regression import Regression
 
 WARNER = [[0.8, 0.2], [0.2, 0.8]]
@@ -112,3 +128,40 @@ def test_rows_of_one_kind_become_a_frame() -> None:
         to_frame([1, 2])
     with pytest.raises(TypeError, match="got HypothesisTest, Term"):
         to_frame([test, fitted(codes, {}, "y ~ 1").terms[0]])
+
+
+def _column(n: int = 100) -> Column:
+    return from_matrix("y", ("no", "yes"), np.arange(n) % 2, WARNER)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: column_estimates([0, 1]), "expected a Column, .*, got list"),  # type: ignore[arg-type]
+        (lambda: column_estimates(pd.DataFrame()), "expected a Column, .*, got DataFrame"),
+        (lambda: column_estimates(_column(), "0.95"), "between 0 and 1, got '0.95'"),  # type: ignore[arg-type]
+        (lambda: crosstab("y", "z"), "expected a Column, .*, got str"),  # type: ignore[arg-type]
+        (lambda: compare_groups(_column(), "z"), "expected a Column, .*, got str"),  # type: ignore[arg-type]
+        (lambda: compare_waves(_column(), _column(), "ab"), "names must be what .*, got 'ab'"),  # type: ignore[arg-type]
+        (lambda: difference("y", "z"), "expected a Column, .*, got str"),  # type: ignore[arg-type]
+        (lambda: independence(_column(), None), "expected a Column, .*, got NoneType"),  # type: ignore[arg-type]
+        (lambda: joint_shares([_column(), 3]), "expected a Column, .*, got int"),  # type: ignore[list-item]
+        (lambda: trend(["y", "z"], "yes"), "expected a Column, .*, got str"),  # type: ignore[list-item]
+        (lambda: goodness_of_fit(_column(), "ab"), "shares must be 2 numbers, got 'ab'"),  # type: ignore[arg-type]
+        (lambda: regress("y ~ 1", "y"), "expected a Column, .*, got str"),  # type: ignore[arg-type]
+        (lambda: regress("y ~ 1", None), "expected a Column, .*, got NoneType"),  # type: ignore[arg-type]
+        (lambda: regress("y ~ g", _column(), [1] * 100), "known must be a DataFrame, .*, got list"),
+        (lambda: regress("y ~ g", _column(), pd.Series([1])), "known must be .*, got Series"),
+        (lambda: Study.open(3), "expected a file or an address, got int"),  # type: ignore[arg-type]
+        (lambda: Study.open("http://[x/y.zip"), "y.zip: cannot be read: Invalid IPv6 URL"),
+    ],
+)
+def test_what_is_no_column_or_table_is_told_in_a_sentence(
+    call: Callable[[], object], message: str
+) -> None:
+    with pytest.raises((TypeError, ValueError), match=message):
+        call()
+
+
+def test_one_column_by_itself_is_enough() -> None:
+    assert regress("y ~ 1", _column()).terms == regress("y ~ 1", [_column()]).terms

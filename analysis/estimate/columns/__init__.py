@@ -182,6 +182,16 @@ def _rows(codes: ArrayLike, size: int) -> Ints:
     return given.astype(np.int64)
 
 
+def check_columns(*columns: object) -> None:
+    """Raise `TypeError` unless all are columns: names, codes or data frames are none."""
+    for column in columns:
+        if not isinstance(column, Column):
+            raise TypeError(
+                "expected a Column, such as from_matrix or Study.columns returns, got "
+                f"{type(column).__name__}"
+            )
+
+
 def left_inverse(matrix: Floats) -> Floats:
     """Return (reports, k) scores whose expectation under each value is its indicator.
 

@@ -9,7 +9,7 @@ from scipy.special import stdtrit
 
 from analysis.core.domain import NO_ANSWER
 from analysis.estimate import Floats
-from analysis.estimate.columns import Column
+from analysis.estimate.columns import Column, check_columns
 from analysis.estimate.columns.sample import Sample
 from analysis.estimate.estimates import Estimate
 from analysis.estimate.intervals import (
@@ -58,6 +58,7 @@ def column_estimates(
     ----------
     Korn and Graubard, Survey Methodology 1998, 24:193-201.
     """
+    check_columns(column)
     values = range(len(column.values))
     if sample is not None and method != "clopper-pearson":
         raise ValueError(

@@ -7,7 +7,7 @@ from math import prod
 import numpy as np
 
 from analysis.estimate import Floats, Ints
-from analysis.estimate.columns import Column
+from analysis.estimate.columns import Column, check_columns
 from analysis.estimate.columns.sample import effective_size
 from analysis.estimate.columns.together import drawn_together
 from analysis.estimate.intervals import FEW, check_level
@@ -77,6 +77,7 @@ def joint_shares(
         or if there are fewer than two respondents.
     """
     check_level(confidence_level)
+    check_columns(*columns)
     _check(columns)
     reports = _reports(columns, np.ones(columns[0].n) if weights is None else weights)
     chances = _products([c.chances[reports.kinds[:, at]] for at, c in enumerate(columns)])

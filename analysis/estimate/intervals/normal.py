@@ -1,6 +1,7 @@
 """The result of every method, normal intervals, and how a channel maps intervals."""
 
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any, TypeVar
 
 import numpy as np
@@ -44,8 +45,9 @@ def alone(method: str) -> tuple[str, bool]:
 
 def check_level(confidence_level: float) -> None:
     """Raise ValueError unless it lies in (0, 1): 95 is no level, nor is NaN."""
-    if not 0 < confidence_level < 1:
-        raise ValueError(f"confidence_level must be between 0 and 1, got {confidence_level}")
+    if not isinstance(confidence_level, Real) or not 0 < confidence_level < 1:
+        got = confidence_level if isinstance(confidence_level, Real) else f"{confidence_level!r}"
+        raise ValueError(f"confidence_level must be between 0 and 1, got {got}")
 
 
 def clipped(share: Numbers) -> Numbers:

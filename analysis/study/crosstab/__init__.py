@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from analysis.estimate.columns import Column
+from analysis.estimate.columns import Column, check_columns
 from analysis.estimate.intervals import Interval, check_level, normal_interval
 from analysis.estimate.intervals.ratio import average_interval
 from analysis.study.crosstab.association import association_rows
@@ -180,6 +180,7 @@ def crosstab(
         values, or weights are not numbers of at least 0.
     """
     check_level(confidence_level)
+    check_columns(first, second)
     for column in (first, second):
         if len(column.values) > MOST_VALUES:
             raise ValueError(

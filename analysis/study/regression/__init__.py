@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from analysis.estimate.columns import Column
+from analysis.estimate.columns import Column, check_columns
 from analysis.estimate.intervals import check_level
 from analysis.study.regression.agreement import LAWS
 from analysis.study.regression.debiased import debiased
@@ -50,7 +50,7 @@ class Known(Protocol):
 
 def regress(
     formula: str,
-    columns: Mapping[str, Column] | Iterable[Column],
+    columns: Mapping[str, Column] | Iterable[Column] | Column,
     known: Known | None = None,
     *,
     family: str = "logistic",
@@ -93,7 +93,7 @@ def regress(
         expression: never take one from a stranger. Randomized columns with amounts are numbers in
         it; where no-answer is a value, each of their terms is 0 for it, and has another one beside
         with ``name[no-answer]`` in its place. Others are categories.
-    columns : mapping or iterable of Column
+    columns : Column, mapping or iterable of Column
         Randomized columns of n respondents, by the names that the formula gives them, or with
         their own.
     known : DataFrame or mapping, optional
@@ -144,6 +144,8 @@ def regress(
 
     Raises
     ------
+    TypeError
+        If `columns` or `known` are something else.
     ValueError
         If the formula, a column, an option or the weights are wrong, columns of the design depend
         on each other, or there are fewer respondents than parameters.
@@ -167,7 +169,17 @@ def regress(
         if got not in expected:
             raise ValueError(f'{name} must be {" or ".join(expected)}, got "{got}"')
     check_level(confidence_level)
-    named = columns if isinstance(columns, Mapping) else {each.name: each for each in columns}
+    if not isinstance(columns, Iterable) or isinstance(columns, str):
+        check_columns(columns)  # one column by itself is enough
+        columns = [columns]
+    listed = columns if isinstance(columns, Mapping) else [*columns]
+    check_columns(*(listed.values() if isinstance(listed, Mapping) else listed))
+    named = listed if isinstance(listed, Mapping) else {each.name: each for each in listed}
+    if not (known is None or isinstance(known, Mapping) or hasattr(known, "columns")):
+        raise TypeError(
+            "known must be a DataFrame, or a mapping of names to columns, got "
+            f"{type(known).__name__}"
+        )
     # What a column is called in formulas is its name here.
     randomized = {name: replace(column, name=name) for name, column in named.items()}
     given = {str(name): np.asarray(known[name]) for name in known} if known is not None else {}
