@@ -7,7 +7,7 @@ from base64 import b64encode
 from collections.abc import Callable, Iterator, Sequence
 
 from collector import Collector
-from device import Device, expect_state, fill_in, press, review
+from device import Device, expect_state, fill_in, press, review, wait_for
 from limits import LONG
 from playwright.sync_api import Page, expect
 
@@ -149,5 +149,5 @@ def _laid_out(page: Page, phones: Sequence[bytes], windows: Sequence[bytes]) -> 
       .phone {{ height: 560px; border: 10px solid #222; border-radius: 34px; }}
       .window {{ width: 840px; border-radius: 10px; box-shadow: 0 4px 24px #0003; }}
     </style>{shown}""")
-    page.wait_for_function("[...document.images].every((image) => image.complete)")
+    wait_for(page, lambda: page.evaluate("[...document.images].every((one) => one.complete)"))
     return page.screenshot()
