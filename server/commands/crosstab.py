@@ -10,7 +10,9 @@ import click
 from analysis.study.crosstab.row import Row
 from analysis.study.hypotheses import HypothesisTest
 from analysis.study.infinities import without_infinities
+from analysis.study.tally.pairs import CountedRows
 from server.commands import print_message, print_table, refusals, survey_id, wave_options
+from server.commands.tally import check_tally, crossed_rows, tally_options
 from server.store import Store
 from server.stored_results import StoredWave
 from server.work.crossing import Crossed, cross
@@ -21,12 +23,17 @@ from server.work.crossing import Crossed, cross
 @click.argument("first", metavar="QUESTION")
 @click.argument("second", metavar="QUESTION")
 @click.option("--tests", is_flag=True, help="Print the test of independence instead.")
+@tally_options
 @wave_options
+@click.pass_context
 def crosstab_(
+    context: click.Context,
     survey_id: str,
     first: str,
     second: str,
     tests: bool,
+    tally: Path | None,
+    frozen: Path | None,
     wave: int | None,
     version: str | None,
     level: float,
@@ -38,8 +45,13 @@ def crosstab_(
 
     For a question with several options, name one: QUESTION.OPTION.
     """
+    check_tally(context, tally, frozen)
     with refusals():
-        stored = StoredWave(Store(db), survey_id, wave, version, batch)
+        stored: StoredWave | CountedRows
+        if tally is None:
+            stored = StoredWave(Store(db), survey_id, wave, version, batch)
+        else:
+            stored = crossed_rows(tally, survey_id, frozen, wave, version)
         crossed = cross(stored, first, second, level)
         where = {"survey": survey_id, "version": stored.version, "wave": stored.number}
         where |= {"simulated": stored.simulated}

@@ -21,10 +21,21 @@ from server.recount.engines import ENGINES, MissingPackage, is_of_engine, refusa
     help="What counts; duckdb and spark are extras.",
 )
 @click.option("--wave", type=wave_number, help="Which wave, where the files do not say.")
+@click.option(
+    "--pairs",
+    nargs=2,
+    metavar="QUESTION QUESTION",
+    help="Count pairs of reports instead, for crosstab --tally.",
+)
 @frozen_survey
 @output_of_tally
 def recount(
-    path: str, engine: str, wave: int | None, frozen: Path | None, output: Path | None
+    path: str,
+    engine: str,
+    wave: int | None,
+    pairs: tuple[str, str] | None,
+    frozen: Path | None,
+    output: Path | None,
 ) -> None:
     """Print the counts of exported reports as JSON, as tally export does.
 
@@ -35,7 +46,7 @@ def recount(
         found = exported(path, survey_of(frozen), wave)
         try:
             with ENGINES[engine](found.files) as counting:
-                counted = found.tally(counting)
+                counted = found.rows(pairs, counting) if pairs else found.tally(counting)
         except Exception as error:
             if not is_of_engine(error):
                 raise

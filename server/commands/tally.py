@@ -11,6 +11,7 @@ import click
 from analysis.core.errors import DataError
 from analysis.study.counted import TalliedWave
 from analysis.study.tally import Tally, merged
+from analysis.study.tally.pairs import CountedRows, read_rows
 from analysis.study.tally.reading import LARGEST, read_frozen, read_json, read_tally
 from analysis.survey.files import open_file
 from analysis.survey.survey import Survey
@@ -134,14 +135,14 @@ def merge(files: tuple[Path, ...], frozen: Path | None, output: Path | None) -> 
     put(total, output)
 
 
-def put(counted: Tally, output: Path | None) -> None:
+def put(counted: Tally | CountedRows, output: Path | None) -> None:
     """Print a tally, or write it to a new file."""
     content = [line.encode() for line in lines_of(counted.to_json())]
     if output is None:
         print_pieces(content)
         return
     write_new(output, b"".join(content))
-    print_message(f"written to {output}: {counted.reports:,} reports")
+    print_message(f"written to {output}")
 
 
 def lines_of(data: dict[str, Any]) -> Iterator[str]:
@@ -171,6 +172,22 @@ def tallied(
 ) -> TalliedWave:
     """Return the wave of a file of a tally; DataError if it is of another than was asked for."""
     found = read_tally(str(file), _content(file), survey_of(frozen))
+    _check_asked(file, found, survey_id, wave, version)
+    return TalliedWave(found)
+
+
+def crossed_rows(
+    file: Path, survey_id: str, frozen: Path | None, wave: int | None, version: str | None
+) -> CountedRows:
+    """Return the pairs of reports of a file; DataError if it is of another wave than asked for."""
+    found = read_rows(str(file), _content(file), survey_of(frozen))
+    _check_asked(file, found, survey_id, None if wave is None else str(wave), version)
+    return found
+
+
+def _check_asked(
+    file: Path, found: Tally | CountedRows, survey_id: str, wave: str | None, version: str | None
+) -> None:
     for what, asked, got in (
         ("survey", survey_id, found.survey.id),
         ("wave", None if wave == "all" else wave, str(found.number)),
@@ -178,7 +195,6 @@ def tallied(
     ):
         if asked is not None and asked != got:
             raise DataError(f"{file}: expected {what} {asked[:64]}, got {got}")
-    return TalliedWave(found)
 
 
 def _content(file: Path) -> bytes:

@@ -1,12 +1,16 @@
 """Recounts of exported reports: the folder or file, and its tally."""
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from analysis.core.errors import DataError, shown
+from analysis.estimate.columns.of_reports import chosen_columns
 from analysis.study.tally import Source, Tally, check_sources
+from analysis.study.tally.pairs import CountedRows
 from analysis.study.tally.reading import (
     check_members,
     read_json,
@@ -18,7 +22,7 @@ from analysis.study.tally.reading import (
 from analysis.survey.files import open_file
 from analysis.survey.survey import Survey
 from server.formats import parquet, parts
-from server.recount.counting import recounted
+from server.recount.counting import recounted, report_of
 from server.recount.engines import Engine, needed
 
 _STATED = {"deniable", "survey_id", "version", "wave", "open", "simulated"}
@@ -59,6 +63,31 @@ class Exported:
         return Tally(
             *(self.survey, self.wave, expected, self.simulated, self.is_open),
             *(tallies, sizes, True, self.sources),
+        )
+
+    def rows(self, names: Sequence[str], engine: Engine) -> CountedRows:
+        """Return how often each row of reports on the questions of some columns came.
+
+        Raise DataError if there is no such column, or a report that nobody can make.
+        """
+        try:
+            _, questions = chosen_columns(self.survey.questions, names)
+        except ValueError as error:
+            raise DataError(str(error)) from None
+        asked = tuple(questions.values())
+        often = Counter[tuple[Any, ...]]()
+        for cells, times in engine.whole(asked):
+            often[tuple(cells)] += times
+        read = [
+            (*(report_of(each, cell) for each, cell in zip(asked, cells, strict=True)), times)
+            for cells, times in sorted(often.items(), key=repr)
+        ]
+        n = sum(often.values())
+        if self.reports is not None and n != self.reports:
+            raise DataError(f"expected {self.reports:,} reports, got {n:,}")
+        return CountedRows(
+            *(self.survey, self.wave, self.is_open, self.simulated, self.sources, asked),
+            *([row[:-1] for row in read], [row[-1] for row in read]),
         )
 
 

@@ -16,6 +16,7 @@ from analysis.study.crosstab.pairs import pairs_of
 from analysis.study.crosstab.row import Row
 from analysis.study.hypotheses import HypothesisTest, independence
 from analysis.study.infinities import without_infinities
+from analysis.study.tally.pairs import CountedRows
 from server.store import Store
 from server.stored_results import StoredWave
 from server.work import Progress
@@ -51,7 +52,7 @@ class Crossed:
         return independence(self.first, self.second)
 
 
-def cross(stored: StoredWave, first: str, second: str, level: float) -> Crossed:
+def cross(stored: StoredWave | CountedRows, first: str, second: str, level: float) -> Crossed:
     """Return two columns of a wave together; errors are those of `StoredWave.columns`."""
     columns, notes = stored.columns((first, second))
     if len(columns) != 2:

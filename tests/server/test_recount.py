@@ -218,3 +218,57 @@ def test_a_missing_engine_is_named_in_a_line(
     assert result.exit_code == 2
     assert f"[{engine}]" in result.stderr
     assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("engine", ["own", "duckdb"])
+def test_tables_of_counted_pairs_are_those_of_the_database(
+    everything: tuple[Path, Survey, str], tmp_path: Path, engine: str
+) -> None:
+    folder, survey, _ = everything
+    database = folder.parent / "x.db"
+    for number, names in enumerate(
+        [
+            ("q6", "q8"),
+            ("q9", "q13"),
+            ("q6", "q25"),
+            ("q19", "q7"),
+            ("one", "several.x"),
+            ("several.x", "several.y"),
+            ("a", "c"),
+            ("long-set", "q6"),
+            ("q32.a", "q7"),
+        ]
+    ):
+        file = tmp_path / f"{number}.json"
+        words = "recount", folder, "--engine", engine, "--pairs", *names, "--output", file
+        assert run(*words).exit_code == 0
+        for more in ([], ["--tests"]):
+            crossed = run("crosstab", survey.id, *names, "--db", database, *more)
+            counted = run("crosstab", survey.id, *names, "--tally", file, *more)
+            assert (counted.exit_code, counted.stdout) == (crossed.exit_code, crossed.stdout)
+            assert counted.stderr == crossed.stderr
+
+
+def test_pairs_that_nobody_can_make_are_refused(
+    everything: tuple[Path, Survey, str], tmp_path: Path
+) -> None:
+    folder, survey, _ = everything
+    file = tmp_path / "x.json"
+    assert run("recount", folder, "--pairs", "q6", "q7", "--output", file).exit_code == 0
+    data = json.loads(file.read_text())
+    words = "crosstab", survey.id, "q6", "q7", "--tally", file
+    assert run(*words).exit_code == 0
+    assert "whose reports were counted" in _refused(*words[:3], "q8", *words[4:])
+    assert "tally-1" in _refused("estimate", survey.id, "--tally", file)
+    assert "expected one of" in _refused("recount", folder, "--pairs", "q6", "none")
+    rows = data["rows"]
+    for name, value in [
+        *[("rows", value) for value in (1, [], rows[1:], rows + rows[:1], [*rows[1:], [0, 0]])],
+        *[("rows", [*rows[1:], [*rows[0][:2], count]]) for count in (0, -1, 1.0, 10**15, True)],
+        *[("rows", [*rows[1:], [report, *rows[0][1:]]]) for report in (3, -1, "0", None, [0])],
+        *[("questions", value) for value in ([], ["q6"], ["q6", "q6"], ["q6", "none"], "q6", 1)],
+        *[("reports", value) for value in (-1, 499, 2**50)],
+    ]:
+        changed = data | {name: value}
+        file.write_text(json.dumps(changed | {"sha256": hash_of(changed)}))
+        _refused(*words)

@@ -83,7 +83,7 @@ class Tally:
             "open": self.is_open,
             "reports": self.reports,
             "simulated": self.simulated,
-            "sources": [_source_json(source) for source in self.sources],
+            "sources": sources_json(self.sources),
             "questions": cells_of(self.tallies),
         }
         if self.has_sizes:
@@ -92,9 +92,13 @@ class Tally:
         return content | {"sha256": hash_of(content)}
 
 
-def _source_json(source: Source) -> dict[str, Any]:
-    beside = {} if source.sha256 is None else {"sha256": source.sha256}
-    return {"collector": source.collector, "reports": source.reports, **beside}
+def sources_json(sources: Sequence[Source]) -> list[dict[str, Any]]:
+    """Return collectors as JSON."""
+    members = [
+        {"collector": one.collector, "reports": one.reports, "sha256": one.sha256}
+        for one in sources
+    ]
+    return [{k: v for k, v in each.items() if v is not None} for each in members]
 
 
 def hash_of(content: Mapping[str, Any]) -> str:

@@ -1,0 +1,174 @@
+"""Counts of the rows of reports on one or two questions: all that a table of both is made of."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from analysis.core.errors import ReportError, shown
+from analysis.core.reports import Reports
+from analysis.estimate.columns import Column
+from analysis.estimate.columns.of_reports import chosen_columns, columns_of_reports
+from analysis.study.methods import Fieldwork, simulated_of
+from analysis.study.tally import Source, check_sources, hash_of, sources_json
+from analysis.study.tally.reading import (
+    check_members,
+    read_json,
+    sources_in,
+    survey_in,
+    wave_number,
+    whole_number,
+)
+from analysis.survey.question import Question
+from analysis.survey.survey import Survey
+
+#: What stands in a file of such counts under "deniable".
+KIND = "pairs-1"
+_MEMBERS = {
+    *("deniable", "survey_id", "version", "wave", "open", "reports", "simulated"),
+    *("sources", "questions", "rows", "sha256"),
+}
+#: Reports are laid out one by one for a table, which takes 20 bytes each.
+MOST = 2**28
+
+
+@dataclass(frozen=True)
+class CountedRows:
+    """How often respondents made each row of reports on some questions.
+
+    Attributes
+    ----------
+    survey : Survey
+    number : int
+        The wave.
+    is_open : bool
+    simulated : int
+        How many of the respondents were made up.
+    sources : tuple of Source
+    questions : tuple of Question
+        One or two.
+    rows : sequence
+        Tuples of the report on each question, as it was sent.
+    often : (rows,) sequence of int
+        How many respondents made each row.
+    """
+
+    survey: Survey
+    number: int
+    is_open: bool
+    simulated: int
+    sources: tuple[Source, ...]
+    questions: tuple[Question, ...]
+    rows: Sequence[Sequence[Any]]
+    often: Sequence[int]
+
+    @property
+    def n(self) -> int:
+        """How many respondents there are."""
+        return sum(self.often)
+
+    @property
+    def version(self) -> str:
+        """The survey's version."""
+        return self.survey.version
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON, with the SHA-256 of the RFC 8785 form of all else."""
+        content = {
+            "deniable": KIND,
+            "survey_id": self.survey.id,
+            "version": self.version,
+            "wave": self.number,
+            "open": self.is_open,
+            "reports": self.n,
+            "simulated": self.simulated,
+            "sources": sources_json(self.sources),
+            "questions": [question.id for question in self.questions],
+            "rows": [[*row, often] for row, often in zip(self.rows, self.often, strict=True)],
+            "survey": self.survey.to_json(),
+        }
+        return content | {"sha256": hash_of(content)}
+
+    @cached_property
+    def _reports(self) -> Mapping[str, Reports]:
+        """The reports of all respondents, by question."""
+        places = np.repeat(np.arange(len(self.rows)), self.often)
+        return {
+            question.id: question.randomizer.read_many([row[at] for row in self.rows]).of(places)
+            for at, question in enumerate(self.questions)
+        }
+
+    def columns(self, wanted: Sequence[str]) -> tuple[list[Column], list[str]]:
+        """Return columns of the same respondents, and notes that whoever reads them must know.
+
+        Raise ValueError if there is no such column, or its question is not among these.
+        """
+        names, questions = chosen_columns(self.survey.questions, wanted)
+        there = [question.id for question in self.questions]
+        for name in questions:
+            if name not in there:
+                raise ValueError(
+                    f"{name}: expected a question whose reports were counted, {' and '.join(there)}"
+                )
+        columns, notes = columns_of_reports(names, questions, self._reports)
+        told = simulated_of(Fieldwork(self.n, simulated=self.simulated))
+        return columns, [*notes, *filter(None, [told])]
+
+
+def read_rows(name: str, content: bytes, survey: Survey | None = None) -> CountedRows:
+    """Return what a file of `CountedRows.to_json` says; see `analysis.study.tally.reading`.
+
+    Raises
+    ------
+    DataError
+        If it is no such file, or has a report that nobody can make.
+    """
+    rows: CountedRows = read_json(name, content, lambda data: _rows(data, survey))
+    return rows
+
+
+def _rows(data: Any, survey: Survey | None) -> CountedRows:
+    check_members(data, KIND, _MEMBERS, {"survey"})
+    survey = survey_in(data, survey)
+    reports = whole_number("reports", data["reports"])
+    simulated = whole_number("simulated", data["simulated"])
+    if simulated > reports or reports > MOST:
+        raise ValueError(f"expected at most {MOST:,} reports, and as many simulated ones, got more")
+    if type(data["open"]) is not bool:
+        raise ValueError(f"open: expected true or false, got {shown(data['open'])}")
+    sources = sources_in(data["sources"])
+    check_sources(sources, reports)
+    known = {question.id: question for question in survey.questions}
+    named = data["questions"]
+    if (
+        not isinstance(named, list)
+        or len(named) not in (1, 2)
+        or not all(isinstance(each, str) and each in known for each in named)
+        or len(set(named)) < len(named)
+    ):
+        raise ValueError(f"questions: expected one or two of the survey, got {shown(named)}")
+    questions = tuple(known[each] for each in named)
+    rows: dict[str, tuple[list[Any], int]] = {}
+    for row in data["rows"] if isinstance(data["rows"], list) else [None]:
+        if not isinstance(row, list) or len(row) != len(questions) + 1:
+            raise ValueError(
+                f"rows: expected {len(questions)} reports and a count, got {shown(row)}"
+            )
+        *sent, often = row
+        for question, report in zip(questions, sent, strict=True):
+            try:
+                question.randomizer.check_report(report, f"rows: {question.id}")
+            except ReportError as error:
+                raise ValueError(str(error)) from None
+        if whole_number("rows", often) < 1 or repr(sent) in rows:
+            raise ValueError(f"rows: expected each once, with a count, got {shown(row)}")
+        rows[repr(sent)] = sent, often
+    found = CountedRows(
+        *(survey, wave_number(data["wave"]), data["open"], simulated, sources, questions),
+        *([row for row, _ in rows.values()], [often for _, often in rows.values()]),
+    )
+    if found.n != reports:
+        raise ValueError(f"rows: expected {reports:,} reports, got {found.n:,}")
+    return found
