@@ -15,6 +15,9 @@ from server.formats.table import ReportsTable
 #: All but ASCII that means nothing within a text of R.
 _SPECIAL = re.compile(r"[^\n !#-\[\]-~]")
 
+#: R refuses more than 10,000 characters in a text that has escaped ones.
+_LONGEST = 5000
+
 
 def write(table: ReportsTable) -> bytes:
     """Return an .R file; who sources it has the data frame `study`, and functions for it."""
@@ -42,6 +45,14 @@ def write(table: ReportsTable) -> bytes:
 
 def _literal(text: str) -> str:
     """Return a text as R's parser reads it in every locale; its lines stay lines."""
+    if not _SPECIAL.search(text):
+        return _quoted(text)
+    starts = range(0, len(text), _LONGEST)
+    pieces = ", ".join(_quoted(text[start : start + _LONGEST]) for start in starts)
+    return f"paste0({pieces})"
+
+
+def _quoted(text: str) -> str:
     return f'"{_SPECIAL.sub(_escaped, text)}"'
 
 

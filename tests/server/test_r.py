@@ -90,7 +90,7 @@ cap = 20
 [[questions]]
 id = "q"
 kind = "choice"
-text = "=\\"); system(\\"touch owned\\"); (\\"\\\\ \\r\\n`'#{}%s 决 \U0001f600"
+text = "=\\"); system(\\"touch owned\\"); (\\"\\\\ \\r\\n`'#{}%s 决 \U0001f600 LONG"
 options = [{id = "a", text = "'\\"\\\\"}, {id = "b", text = "=1+1"}]
 mechanism = "krr"
 epsilon = 1
@@ -231,7 +231,8 @@ def test_groups_and_differences_are_those_that_compare_and_crosstab_print(
 
 @pytest.mark.more
 def test_texts_stay_texts_in_every_locale(tmp_path: Path, read: Callable[[str], Survey]) -> None:
-    folder, database = _both(tmp_path, read(HOSTILE), 150)
+    long = "é'\\\\" * 6000
+    folder, database = _both(tmp_path, read(HOSTILE.replace("LONG", long)), 150)
     told = 'write.csv(share(study, "q"), "out.csv", row.names = FALSE, fileEncoding = "UTF-8")'
     for begin in ('source("reports.R")', 'source("study.R"); study <- read_study()'):
         for locale in ("C", "C.UTF-8"):
