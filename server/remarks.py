@@ -29,18 +29,19 @@ def remarks(
     Lists of questions have the `name` of each, by its id.
     """
     waves = waves_within(survey, survey.cap)
+    many = f"{MANY} and more" if waves >= MANY else str(waves)
     yield (
         f"{survey.id}: version {survey.version[:12]}; one wave costs a respondent "
         f"ε = {survey.charge / MICRO:g}; the cap of {survey.cap / MICRO:g} is enough for "
-        f"{waves if waves < MANY else f'{MANY} and more'} waves in all"
+        f"{many} wave{'' if waves == 1 else 's'} in all"
     )
     unsaid = missing(survey.spec)
     if unsaid:
-        yield (f"the page does not say {', '.join(unsaid)}; ethics boards ask for that")
+        yield (f"the page does not say {', '.join(unsaid)}; ethics boards ask for this")
     if survey.memos:
         yield (
-            "waves that are more than 7 days apart: Safari deletes what a page has stored when it "
-            "was not visited for so long, unless it grants the page to keep it. A respondent with "
+            "waves that are more than 7 days apart: Safari deletes what a page has stored if "
+            "nobody visited it for so long, unless it lets the page keep it. A respondent with "
             "Safari then counts as somebody new, and starts from fresh draws; the page says so"
         )
     for draw in survey.joint:
@@ -48,9 +49,9 @@ def remarks(
         asks = f", of which each person is asked {draw.asks}," if draw.randomizer.asks_some else ""
         yield (
             f'together "{draw.id}": {names}{asks} go into one draw of '
-            f"ε = {draw.spec['epsilon']:g}; of one answer, somebody who knows the others learns at "
-            f"most ε = {draw.spec['epsilon_each']:g} (up to {draw.spec['epsilon']:g} if answers go "
-            "together, as with separate draws); separate draws of the same total"
+            f"ε = {draw.spec['epsilon']:g}; about one answer, somebody who knows the others learns "
+            f"at most ε = {draw.spec['epsilon_each']:g} (up to {draw.spec['epsilon']:g} if answers "
+            "go together, as with separate draws); separate draws of the same total"
             + (f" for {draw.asks} questions" if asks else "")
             + f" would need {draw.savings[0]:.3g} times the respondents for shares, and "
             f"{draw.savings[1]:.3g} times for pairs of answers"
@@ -86,12 +87,12 @@ def remarks(
     for tag in survey.spec.get("languages", ()):
         if not is_spoken(tag):
             yield (
-                f'language "{tag}": the page has words of its own in {", ".join(LANGUAGES)}; '
-                "in this one they are English"
+                f'language "{tag}": the page\'s own words exist in {", ".join(LANGUAGES)}; '
+                "in this language they are English"
             )
     if survey.is_over(today()):
         day = min(day for day in (survey.closes, survey.delete_reports_after) if day)
-        yield (f"it was over on {day}; nobody could answer it")
+        yield (f"the last day of the survey, {day}, has passed; nobody could answer it")
     for row in checks:
         if row.remark:
             yield (f'question "{row.question}": {row.remark}')
@@ -109,7 +110,7 @@ def remarks(
         if is_weak(question.randomizer):
             yield (
                 f'question "{question.id}": at ε = {question.randomizer.epsilon:g} a report nearly '
-                "tells the answer, at odds of up to "
+                "reveals the answer, at odds of up to "
                 f"{readable_odds(question.randomizer.charge)}; the page will say so to respondents"
             )
     for warning in warnings_of_totals(survey):

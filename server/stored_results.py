@@ -39,8 +39,9 @@ def asked_now(store: Store, survey_id: str) -> Open:
     """Return a survey as respondents meet it now; raise Missing if there is none."""
     current = store.surveys.current(survey_id) if ID.fullmatch(survey_id) else None
     if current is None:
-        known = ", ".join(store.surveys.ids()) or "none"
-        raise Missing(f"survey: expected one of {known}, got {survey_id[:64]!a}")
+        ids = store.surveys.ids()
+        known = f"one of {', '.join(ids)}" if ids else "a published survey, and there is none"
+        raise Missing(f"survey: expected {known}, got {survey_id[:64]!a}")
     return current
 
 

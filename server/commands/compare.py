@@ -99,10 +99,11 @@ def test_(
         missing = [value for value in column.values if value not in shares]
         others = [value for value in shares if value not in column.values]
         if missing or others:
+            wrong = [f"missing are {', '.join(missing)}"] if missing else []
+            wrong += [f"unknown are {', '.join(other[:64] for other in others)}"] if others else []
             raise ValueError(
-                f"{column.name}: --shares takes a share of each of {', '.join(column.values)}; "
-                f"missing are {', '.join(missing) or 'none'}, unknown "
-                f"{', '.join(other[:64] for other in others) or 'none'}"
+                f"{column.name}: --shares needs a share for each of {', '.join(column.values)}; "
+                + ", ".join(wrong)
             )
         total = float(sum(shares.values()))
         if abs(total - 1) > 1e-6:
@@ -249,7 +250,7 @@ def trend(
         numbers = _numbers("--waves", waves, int) if waves else _every(store, survey_id)
         if len(numbers) < 2 or len(set(numbers)) < len(numbers):
             listed = ", ".join(map(str, numbers)) or "none"
-            raise ValueError(f"a trend needs two waves or more, each once, got {listed}")
+            raise ValueError(f"a trend needs at least two waves, each once, got {listed}")
         places = _numbers("--at", at, float) if at else [*map(float, numbers)]
         if len(places) != len(numbers):
             raise ValueError(f"--at: expected {len(numbers)} numbers, got {len(places)}")
@@ -297,7 +298,7 @@ def _last_two(store: Store, survey_id: str) -> list[int]:
     every = _every(store, survey_id)
     if len(every) < 2:
         raise ValueError(
-            f"expected two waves to compare, got {len(every)}; --groups compares groups of one"
+            f"expected two waves to compare, got {len(every)}; --groups compares groups in a wave"
         )
     return every[-2:]
 

@@ -217,7 +217,7 @@ def _tell(table: str, asked: Asked, rows: Iterable[Any]) -> None:
     for row in rows:
         if isinstance(row, Split) and not row.kept and row.epsilon > TELLING:
             print_message(
-                f'question "{row.question}": at ε = {row.epsilon:.3g} a report nearly tells the '
+                f'question "{row.question}": at ε = {row.epsilon:.3g} a report nearly reveals the '
                 "answer; a smaller cap would do"
             )
         for message in _messages(row) if isinstance(row, Plan) else ():

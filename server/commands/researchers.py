@@ -59,7 +59,8 @@ def remove(name: str, db: Path) -> None:
     store = Store(db)
     known = [account.name for account in store.researchers.all()]
     if name not in known:
-        raise Missing(f"name: expected one of {', '.join(known) or 'none'}, got {name[:70]!a}")
+        accounts = f"one of {', '.join(known)}" if known else "an account, and there is none"
+        raise Missing(f"name: expected {accounts}, got {name[:70]!a}")
     record(store, "remove researcher", name)
     store.researchers.remove(name)
     store.close()

@@ -63,7 +63,7 @@ def _challenge() -> Response:
     if not request.path.startswith("/api/"):
         response = Response(_login_page(request.path), 401)
     else:
-        text = "This address is for researchers: it needs a research token, or name and password.\n"
+        text = "This address needs a research token, or a researcher's name and password.\n"
         response = Response(text, 401, content_type="text/plain; charset=utf-8")
         response.headers.add("WWW-Authenticate", 'Basic realm="deniable"')
     response.headers.add("WWW-Authenticate", "Bearer")
@@ -101,7 +101,7 @@ def missing(error: Missing) -> Response:
 
 @blueprint.errorhandler(StoreBusy)
 def busy(_: StoreBusy) -> Response:
-    response = _told("The database is being written by others for long; please try again.", 503)
+    response = _told("The database has been busy for too long; please try again.", 503)
     response.headers["Retry-After"] = "5"
     return response
 

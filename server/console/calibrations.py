@@ -50,7 +50,7 @@ def ask(view: View) -> Calibrating:
     wave = view.wave
     margins = {one.name: shares for one in knowable(wave.survey) if (shares := _shares(one))}
     if not margins:
-        raise wrong("shares", "Known shares: expected those of one question at least, got none")
+        raise wrong("shares", "Known shares: expected those of at least one question, got none")
     where = wave.survey.id, wave.asked_version, wave.number, wave.shown
     return Calibrating(*where, view.level, margins)
 

@@ -190,7 +190,7 @@ def _speak(file: DraftFile, languages: Sequence[str], forgets: bool) -> None:
     lost = {tag: file.texts_in(tag) for tag in file.languages if tag not in kept}
     if any(lost.values()) and not forgets:
         told = " and ".join(f"{count} texts in {tag}" for tag, count in lost.items() if count)
-        told = f"Languages: {told} would be lost. Tick “Take their texts away” if that is meant"
+        told = f"Languages: {told} would be lost. Tick “Take their texts away” if you mean that"
         raise Mistake("languages", told)
     file.speak(languages)
 
@@ -215,7 +215,7 @@ def _together(file: DraftFile, asked: Change, reading: Reading) -> str:
     """Have questions drawn together, at the ε that they have alone."""
     names = [one for one in asked.form.values.getlist("questions") if one in file.ids()]
     if len(names) < 2:
-        raise Mistake("together-0", f"Questions: expected 2 at least, got {len(names)}")
+        raise Mistake("together-0", f"Questions: expected at least 2, got {len(names)}")
     total = 0.0
     for name in names:
         total += float(file.data(f"question/{name}").get("epsilon", 1.0))

@@ -231,7 +231,7 @@ def _spend(file: DraftFile, survey: Survey, text: str) -> None:
     )
     if not stated or Decimal(text) <= fixed:
         raise ValueError(
-            f"Total: expected more than ε = {fixed:f}, which designs with chances of their own "
-            f"spend, got {text}"
+            f"Total: expected more than ε = {fixed:f}, which designs with probabilities of their "
+            f"own spend, got {text}"
         )
     file.spend(divided(Decimal(text) - fixed, stated))

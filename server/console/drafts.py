@@ -158,7 +158,7 @@ def _began(
     store, who = the_store(), g.researcher.name
     if store.studies.get(survey_id).state == DELETED:
         raise SurveyError(
-            f"id: a survey {survey_id} was deleted, and its id cannot be used again, since devices "
+            f"id: a survey {survey_id} was deleted. Its id cannot be used again, since devices "
             "remember what they spent on it"
         )
     is_there = store.surveys.has(survey_id)

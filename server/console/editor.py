@@ -114,8 +114,8 @@ def _undo(draft: Draft, number: str) -> BaseResponse | tuple[str, int]:
     before = _before_deleting(draft)
     if before is None or number != str(draft.number):
         told = (
-            "Something was changed since, so this cannot be undone here. The page File and history "
-            "has all versions."
+            "Something has changed since then, so this cannot be undone here. The page File and "
+            "history has all versions."
         )
         return _editor(draft, "", told), 409
     name = draft.what.removeprefix(DELETED_QUESTION)
@@ -180,7 +180,7 @@ def change(survey_id: str) -> BaseResponse | tuple[str, int]:
             told = str(error).removeprefix("survey.toml: ")
             field = field_of(asked, error, file, reading_of(draft).survey)
             return _editor(draft, asked.part, told, field, request.form), 422
-    return _editor(draft, asked.part, "Others change this draft all the time; try again."), 409
+    return _editor(draft, asked.part, "Others keep changing this draft; try again."), 409
 
 
 def _stored(draft: Draft, file: DraftFile, part: str, asked: Change) -> BaseResponse:

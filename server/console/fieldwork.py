@@ -128,7 +128,7 @@ def open_wave(survey_id: str) -> BaseResponse:
     last, is_next = max(store.surveys.waves(survey_id), default=1), "wave" in request.form
     wave = last + 1 if is_next else last
     if is_next and request.form.get("sure") != str(wave):
-        raise Mistake("sure-wave", f"Wave {wave} was not started: please tick that it is meant.")
+        raise Mistake("sure-wave", f"Wave {wave} was not started: please tick the box to confirm.")
     access.record("open", f"{survey_id}, wave {wave}")
     store.surveys.open_wave(survey_id, wave, alone=True)
     return _back(survey_id)

@@ -127,7 +127,7 @@ def begin_trial(survey_id: str) -> BaseResponse:
     asked = Trial(survey_id, survey.version, respondents, number, _expected(survey))
     access.record("fill a trial", f"{survey_id}, {asked.respondents} made-up respondents")
     if not work.ask(store, asked):
-        abort(409, "So much work waits that no more is taken; try again later.")
+        abort(409, "Too much work is waiting already; try again later.")
     return redirect(f"/surveys/{survey_id}/pilot#made-up", 303)
 
 
@@ -160,7 +160,7 @@ def _check_copy(survey_id: str, known: str) -> None:
     if store.surveys.has(known):
         there = asked_now(store, known).survey
         if not (store.studies.get(known).is_trial or there.is_pilot):
-            abort(409, f"A survey {known} exists, so that a copy cannot have this id.")
+            abort(409, f"A survey {known} exists, so a copy cannot have this id.")
 
 
 def _last_trial(survey_id: str) -> Job | None:

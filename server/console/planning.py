@@ -151,7 +151,7 @@ def show_plan(survey_id: str) -> str:
     job = work.find(store, asked)
     if job is None and "exact" in request.args:
         if not work.ask(store, asked):
-            raise Missing("So much work waits that no more is taken; try again later.")
+            raise Missing("Too much work is waiting already; try again later.")
         job = work.find(store, asked)
     live = {}
     if job is not None and not job.is_over:
@@ -291,7 +291,7 @@ def _differences(survey: Survey, wishes: Wishes) -> list[tuple[str, str]]:
     if other is not None and other is not outcome and term and _answers(other)[1:]:
         known = _labels(survey, other.id)
         labels = [known[name] for name in wishes.pair]
-        told = f"between “{labels[0]}” and “{labels[1]}”, as randomized answers tell"
+        told = f"between “{labels[0]}” and “{labels[1]}”, as randomized answers show"
         try:
             n = respondents_between(outcome, term, other, wishes.pair, shares)
             found.append((told, _rounded(n)))

@@ -79,7 +79,7 @@ def audit(survey_id: str) -> BaseResponse:
     asked_now(the_store(), survey_id)
     access.record("audit", survey_id)
     if not work.ask(the_store(), Auditing(survey_id, 1 + len(_audits(survey_id)))):
-        abort(409, "So much work waits that no more is taken; try again later.")
+        abort(409, "Too much work is waiting already; try again later.")
     return redirect(f"/surveys/{survey_id}/privacy#audit", 303)
 
 

@@ -83,12 +83,13 @@ class Part:
 
 #: What the flags of an estimate mean; others are in the download.
 _NOTES = {
-    "out-of-range": "The estimate is no possible value: by chance. The interval is right.",
+    "out-of-range": "The estimate is not a possible value; this comes from chance. The interval "
+    "is right.",
     "few": "There are too few reports to rely on the interval.",
     "smoothed": "Smoothed, for display.",
     "not-converged": "The fit could still move.",
     "detected": "Stands out among all candidates.",
-    "collisions": "Shares its codes with other texts: more respondents help little.",
+    "collisions": "This text shares its codes with others: more respondents help little.",
 }
 #: What stands below the axis of mean ranks.
 _RANKS = "mean rank: 1 is the first place"

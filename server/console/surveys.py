@@ -88,11 +88,11 @@ def _attention(study: Study, is_pilot: bool, state: str, shown: int, days: int |
     if study.opens is not None and state != "open":
         return f"It opens on {study.opens}."
     if state == "not opened yet":
-        return "Open it when it may be answered."
+        return "Open it when people may answer it."
     if days is not None and days <= 7:
         return "Today is its last day." if not days else f"It ends in {days} days."
     if state == "open" and study.planned is not None and shown >= study.planned:
-        return "As many as planned have answered: close it."
+        return "As many people as planned have answered: close it."
     if state == "open" and study.planned is None:
         return "Say how many respondents are planned."
     return ""

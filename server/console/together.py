@@ -107,7 +107,7 @@ def compute(survey_id: str) -> BaseResponse:
     if asked is None:
         raise Missing("first, outcome, known: expected one of them, got none")
     if not work.ask(store, asked):
-        abort(409, "So many tables and models wait that no more are taken; try again later.")
+        abort(409, "Too many tables and models are waiting already; try again later.")
     job = work.find(store, asked)
     assert job is not None
     access.record("compute", f"{survey_id}, {_title(job, Names(view.wave.survey))}")

@@ -147,7 +147,7 @@ def translate(survey_id: str) -> BaseResponse | tuple[str, int]:
             read_draft(file.toml, the_store().drafts.files(draft.id))
         except (Outdated, SurveyError) as error:
             told = str(error).removeprefix("survey.toml: ")
-            note(part, f"{_heading(part, file)}: {told}. It is not saved yet; see it below.")
+            note(part, f"{_heading(part, file)}: {told}. It is not saved yet; see below.")
             typed[part] = list(rows_of(after, file.languages))
             status = 409 if isinstance(error, Outdated) else 422
         else:

@@ -75,8 +75,8 @@ def choices(entry: Mapping[str, Any], text: Mapping[str, Any]) -> list[Choice]:
 def _also_asked(entry: Mapping[str, Any]) -> str:
     """Return who else has not given an answer, and is asked, too."""
     if "shows_if" in entry:
-        return " (people who skipped it, or were not asked it, are asked, too)"
-    return " (people who skipped it are asked, too)" if entry["no_answer"] else ""
+        return " (this includes people who skipped it, or were not asked)"
+    return " (this includes people who skipped it)" if entry["no_answer"] else ""
 
 
 def earlier(

@@ -84,7 +84,9 @@ class DraftView:
         for place, table in enumerate(self._list(kind) if kind in LISTS else ()):
             if str(table.get("id", "")) == name:
                 return kind, place
-        raise Missing(f"{part or 'nothing'}: is not in this draft; somebody may have deleted it")
+        raise Missing(
+            f"{part or 'nothing'}: is not part of this draft; somebody may have deleted it"
+        )
 
 
 def plain(value: Any) -> Any:

@@ -40,22 +40,28 @@ STUDY_FORM: Sections = {
         Image("logo", "Logo", "A PNG or JPEG file of at most 64 KiB."),
     ),
     "Languages": (
-        Languages("languages", "Languages", "Such as en, fr. Each text then has a field for each."),
-        Ticks(FORGET, "Languages that are no more in the list"),
+        Languages(
+            "languages",
+            "Languages",
+            "For example en, fr. Each text then has a field for each language.",
+        ),
+        Ticks(FORGET, "Languages that are no longer in the list"),
     ),
     "Privacy and results": (
         Number(
             "privacy.cap",
             "Most ε of a respondent, over all waves",
-            "What one wave costs, if empty.",
+            "If empty, the cost of one wave.",
         ),
         Number(
             "results.minimum",
-            "Show results once so many reports are there",
-            "100 if empty; at least 20, and at least as many as are shown at once.",
+            "Show results from this many reports on",
+            "If empty, 100; at least 20, and at least one step.",
         ),
         Number(
-            "results.batch", "Update them after at least so many more", "50 if empty, 10 at least."
+            "results.batch",
+            "Update them after at least this many more",
+            "If empty, 50; at least 10.",
         ),
         Ticks("results.public", "Questions whose results everybody can see after the end"),
     ),
@@ -72,7 +78,7 @@ STUDY_FORM: Sections = {
         Number(
             "proof_of_work",
             "Work before a device sends, in bits",
-            "0 to 20. More makes many fake reports dearer. 0 if empty.",
+            "0 to 20; if empty, 0. More work makes many fake reports expensive.",
         ),
         Day("closes", "Last day of answering"),
         Day("delete_reports_after", "Last day of keeping single reports"),
@@ -80,7 +86,7 @@ STUDY_FORM: Sections = {
     "How the page behaves": (
         Tick("page.comprehension", "Ask whether the method was understood"),
         Tick("page.resume", "Keep answers in the tab until they are sent"),
-        Tick("page.random_order", "Ask the questions of a page in an order drawn for each person"),
+        Tick("page.random_order", "Ask the questions of a page in a random order for each person"),
         Tick("page.kiosk", "Many people use one device"),
     ),
 }
@@ -93,13 +99,13 @@ _SHOWN = {
         Tick("new_page", "A new page begins here"),
         Text("section", "Heading above it"),
         Image("image", "Image", "A PNG or JPEG file of at most 64 KiB."),
-        Text("image_text", "What the image shows, for those who do not see it"),
+        Text("image_text", "What the image shows, for people who do not see it"),
     ),
 }
 _EPSILON = Number(
     "epsilon",
-    "ε, the most that a report tells",
-    "More is more precise, and tells more.",
+    "ε, the most that a report reveals",
+    "More is more precise, and reveals more.",
     slider=True,
 )
 _PRIVACY = (
@@ -109,8 +115,8 @@ _PRIVACY = (
     Number("epsilon_forever", "Most ε over all waves, if the device remembers its draw"),
     Tick("stable", "The true answer can never change"),
 )
-_REQUIRED = Tick("required", "It must be answered", "Nobody can say “prefer not to say”.")
-_SHUFFLED = Tick("random_order", "Show them in an order drawn for each person")
+_REQUIRED = Tick("required", "It must be answered", "Nobody can choose “prefer not to say”.")
+_SHUFFLED = Tick("random_order", "Show them in a random order for each person")
 
 #: The fields that only questions of one kind have.
 _OWN: dict[str, tuple[Field, ...]] = {
@@ -118,7 +124,7 @@ _OWN: dict[str, tuple[Field, ...]] = {
     "choice": (Options("options", "Options"), _SHUFFLED),
     "choices": (
         Options("options", "Options"),
-        Number("at_most", "How many may be ticked", "All if empty; fewer are more precise."),
+        Number("at_most", "How many may be ticked", "If empty, all; fewer are more precise."),
         _SHUFFLED,
     ),
     "scale": (
@@ -126,8 +132,8 @@ _OWN: dict[str, tuple[Field, ...]] = {
         Text(
             "matrix",
             "Text over a grid",
-            "Makes a grid of statements: the scale behind this one becomes a row if it has the "
-            "same points, else a new row is added. Copy a row to add another one.",
+            "Makes a grid of statements. The scale after this one becomes a row if it has the "
+            "same points; otherwise a new row is added. Copy a row to add another one.",
         ),
     ),
     "number": (
@@ -143,11 +149,11 @@ _OWN: dict[str, tuple[Field, ...]] = {
         Lines(
             "candidates",
             "Texts whose shares are estimated",
-            "One in each line; without them the frequent texts are found.",
+            "One in each line. Without them, the frequent texts are found.",
         ),
         Number("longest", "Most letters", "32 if empty."),
         Field("letters", "Letters that answers can have"),
-        Pick("namely", "It says which is meant by the option"),
+        Pick("namely", "It belongs to this option"),
     ),
 }
 _AIMS = {
@@ -175,7 +181,7 @@ TOGETHER_FORM: Sections = {
         Ticks("questions", "Questions"),
         Number("epsilon", "ε of all of them together"),
         Number("epsilon_each", "ε of one, for somebody who knows the others"),
-        Number("ask", "How many of them each person is asked", "All if empty."),
+        Number("ask", "How many of them to ask each person", "All if empty."),
         Pick(
             "aim",
             "Best for",

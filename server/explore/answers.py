@@ -59,7 +59,7 @@ def meaning(epsilon: Decimal, belief: Decimal) -> Part:
                     y_unit="%",
                     marks=[Mark(f"{percent(prior)} before", x=float(belief))],
                 ),
-                "The farther the curves are from the middle line, the more a report tells.",
+                "The farther the curves are from the middle line, the more a report reveals.",
             ),
         ],
         [

@@ -189,7 +189,7 @@ def split(asked: Asked) -> Part:
     told = [row.question for row in rows if not row.kept and row.epsilon > TELLING]
     if told:
         text += (
-            f" Above ε = {TELLING} a report nearly tells the answer; so a smaller cap would do "
+            f" Above ε = {TELLING} a report nearly reveals the answer, so a smaller cap is enough "
             f"for {', '.join(told)}."
         )
     return Part([text], tables=[Table.of("Division of the cap", _SPLIT, rows)])

@@ -151,8 +151,11 @@ def test_a_wanted_half_width_says_what_it_takes(survey: Survey) -> None:
         ({"half_width": 0.0}, "half_width must be a number above 0, got 0"),
         ({"half_width": float("nan")}, "half_width must be a number above 0, got nan"),
         ({"truth": {"who": {}}}, "truth: expected questions now, ever"),
-        ({"truth": {"now": {"maybe": 0.5}}}, 'truth of question "now": expected .*got "maybe"'),
-        ({"truth": {"now": {"yes": -0.1}}}, r'share of "yes" must be in \[0, 1\], got -0.1'),
+        (
+            {"truth": {"now": {"maybe": 0.5}}},
+            'true share of question "now": expected .*got "maybe"',
+        ),
+        ({"truth": {"now": {"yes": -0.1}}}, r'"yes" must be in \[0, 1\], got -0.1'),
         ({"truth": {"now": {"yes": float("nan")}}}, r"must be in \[0, 1\], got nan"),
         ({"truth": {"now": {"yes": 0.7, "no": 0.7}}}, "must sum to at most 1, got 1.4"),
         ({"truth": {"now": {"yes": 0.5, "no": 0.2}}}, "must sum to 1, got 0.7"),

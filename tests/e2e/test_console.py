@@ -67,7 +67,7 @@ def _try_with_made_up_respondents(console: Page, served: Collector) -> None:
     console.get_by_label("Picture").select_option("Dots of plausible values")
     console.get_by_label("Level").select_option("80 %")
     console.get_by_role("button", name="Show").click()
-    expect(console.get_by_text("Each dot is a twentieth")).to_be_visible()
+    expect(console.get_by_text("Each dot stands for a twentieth")).to_be_visible()
     seen(console)
     console.get_by_role("link", name="Together").click()
     seen(console)

@@ -100,7 +100,7 @@ def test_the_example_is_written_tried_and_published_by_hand(
     add(page, "Income per month?", "A number", "income")
     for label, text in {"Highest": "10000", "Step": "10", "Unit": "EUR"}.items():
         write(page, label, text)
-    write(page, "ε, the most that a report tells", "2")
+    write(page, "ε, the most that a report reveals", "2")
     page.get_by_role("link", name="The study").click()
     page.get_by_text("Privacy and results").click()
     write(page, "Most ε of a respondent, over all waves", "12")
@@ -264,7 +264,7 @@ def test_one_press_does_not_overwrite_what_a_colleague_wrote(
     )
 
 
-EPSILON = "ε, the most that a report tells"
+EPSILON = "ε, the most that a report reveals"
 
 
 def test_what_is_typed_while_the_server_is_slow_is_stored(sign_in: Callable[..., Page]) -> None:
@@ -333,7 +333,7 @@ def follow_to_the_mistake(page: Page) -> None:
     page.get_by_role("link", name="expected a number such as 12").press("Enter")
     expect(page.locator("#epsilon")).to_be_focused()
     expect(page.locator("#epsilon")).to_have_value("much")
-    told = "ε, the most that a report tells: expected a number such as 12 or 0.5, got 'much' "
+    told = "ε, the most that a report reveals: expected a number such as 12 or 0.5, got 'much' "
     expect(page.locator("#epsilon")).to_have_accessible_description(re.compile(re.escape(told)))
 
 
@@ -350,7 +350,7 @@ def test_a_mistake_calls_back_nobody_who_writes_on(sign_in: Callable[..., Page])
     page.locator("#form").get_by_role("button", name="Save").first.press("Enter")
     expect(page.locator("#mistakes")).to_be_focused()
     follow_to_the_mistake(page)
-    write(page, "ε, the most that a report tells", "2")
+    write(page, "ε, the most that a report reveals", "2")
     expect(page.locator("#mistakes, .at-field, [aria-invalid]")).to_have_count(0)
 
 

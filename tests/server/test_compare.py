@@ -158,7 +158,7 @@ def test_text_is_for_people(db: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["test", "work", "mood", "--shares", "1=.5,2=.5"], "missing are 3, no-answer, unknown"),
+        (["test", "work", "mood", "--shares", "1=.5,2=.5"], "missing are 3, no-answer"),
         (["test", "work", "harassed", "--shares", "yes=.5,no=.2"], "must sum to 1, got 0.7"),
         (["test", "work", "harassed", "--shares", "yes=2"], "a share from 0 to 1"),
         (["test", "work", "harassed", "--shares", "yes=1/0"], "a share from 0 to 1"),
@@ -175,7 +175,7 @@ def test_text_is_for_people(db: Path) -> None:
         (["compare", "work", "mood", "--groups", "pay"], "pay: expected a question whose answers"),
         (["compare", "work", "pay", "--tests"], "a number has no test"),
         (["compare", "none", "mood"], "survey: expected one of work"),
-        (["trend", "work", "mood", "--waves", "1"], "two waves or more, each once, got 1"),
+        (["trend", "work", "mood", "--waves", "1"], "at least two waves, each once, got 1"),
         (["trend", "work", "mood", "--waves", "1,x"], "--waves: expected whole numbers"),
         (["trend", "work", "mood", "--at", "1,2"], "--at: expected 3 numbers, got 2"),
         (["trend", "work", "mood", "--at", "1,2,nan"], "--at: expected finite numbers with commas"),

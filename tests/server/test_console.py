@@ -273,7 +273,7 @@ def test_an_account_is_set_up_once_with_a_link(
     assert browser.get("/surveys/canteen", **HTTPS).status_code == 200
     for again in (browser.get(path, **HTTPS), browser.post(path, **HTTPS)):
         assert again.status_code == 404
-        assert "is too old, or is not known" in again.text
+        assert "is too old, or is unknown" in again.text
 
 
 def test_a_link_to_set_up_ends_after_a_week(

@@ -81,7 +81,7 @@ def test_estimates_are_calibrated_to_shares_that_are_typed_as_the_command_does(
     assert {"meat", "dish", "price"} <= {row["question"] for row in rows}
     assert f"{100 * rows[0]['estimate']:.1f} %" in html
     for form, field, what in (
-        ({}, "shares", "of one question at least"),
+        ({}, "shares", "of at least one question"),
         ({"share.old.yes": "0"}, "share.old.yes", "between 0 and 100 %, got '0'"),
         ({"share.old.yes": "60", "share.old.no": "50"}, "share.old", "got 110 %"),
     ):
@@ -155,7 +155,7 @@ def test_what_cannot_be_told_is_said_in_words(
 ) -> None:
     answered(store, survey, 2, 100)
     html = browser.get(ask(browser, first="dish", second="drinks.tea", wave="2"), **HTTPS).text
-    assert "This cannot be told:" in html
+    assert "These reports cannot answer this:" in html
     assert "too few respondents to tell the cells apart" in html
     assert "it takes" in html
     (job,) = store.work.of_survey("canteen")
@@ -228,7 +228,7 @@ def test_a_trial_is_filled_by_people_who_do_not_exist(
     assert 'href="/results/canteen-trial"' in page
     html = browser.get("/results/canteen-trial", **HTTPS).text
     assert "<strong>300</strong> reports are shown" in html
-    assert "nothing here tells of real people" in html
+    assert "nothing here is about real people" in html
     # No respondent can see or answer it, nor anybody open it.
     visitor = create_app({"DATABASE": database}).test_client()
     assert visitor.get("/s/canteen-trial").status_code == 404

@@ -58,7 +58,7 @@ def test_what_is_not_there_is_told(read: type[DraftView]) -> None:
     with pytest.raises(SurveyError, match="not TOML"):
         read("title = ")
     for part in ("question/b", "poem/a", ""):
-        with pytest.raises(Missing, match="is not in this draft"):
+        with pytest.raises(Missing, match="is not part of this draft"):
             read(ODD).data(part)
 
 

@@ -116,7 +116,7 @@ def test_a_condition_is_chosen_in_two_steps(signed_in: Browsers, store: Store) -
     assert menu("0.choice") == []
     # The question comes first: then its answers can be chosen, and only these.
     assert save(**{"0_question": "led"}) == "led = 'no'"
-    assert "is not “yes” (people who skipped it are asked, too)" in menu("0.choice")
+    assert "is not “yes” (this includes people who skipped it)" in menu("0.choice")
     assert not any("One?" in one for one in menu("0.choice"))
     assert save(**{"0_choice": "led != 'yes'"}) == "led != 'yes'"
     assert save(**{"0_question": "paid"}) == "paid = 'no'"
@@ -173,7 +173,7 @@ def test_a_design_with_chances_of_its_own_keeps_its_part_of_a_total(
     page = browser.get(f"{EDIT}?total=3", **HTTPS).text
     assert "<strong>ε = 3</strong>" in page
     page = browser.get(f"{EDIT}?total=1", **HTTPS).text
-    assert re.search(r"expected more than ε = 1\.000\d, which designs with chances", page)
+    assert re.search(r"expected more than ε = 1\.000\d, which designs with probabilities", page)
 
 
 def test_one_wave_and_all_waves_are_held_against_the_limit(

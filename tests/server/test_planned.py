@@ -28,15 +28,15 @@ def test_questions_are_answered_in_a_researchers_words(
     signed_in: Browsers, published: None
 ) -> None:
     page = signed_in("bob").get(f"{ADDRESS}?respondents=1000", **HTTPS).text
-    assert "What can 1,000 people tell?" in page
+    assert "How precise are the answers of 1,000 people?" in page
     # As `deniable plan` prints: 8.98, 10.1, 7.11 points, and 444 EUR.
     for width in ("± 9 points", "± 10 points", "± 7 points", "EUR"):
         assert width in page
-    assert "between “Laboratory” and “Office”, as randomized answers tell" in page
+    assert "between “Laboratory” and “Office”, as randomized answers show" in page
     chosen = "outcome=harassed&groups=told&one=superior&other=council"
     page = signed_in("bob").get(f"{ADDRESS}?{chosen}", **HTTPS).text
-    assert "between “A superior” and “The works council”, as randomized answers tell" in page
-    (between,) = re.findall(r"answers tell</dt><dd><strong>([0-9,]+)</strong>", page)
+    assert "between “A superior” and “The works council”, as randomized answers show" in page
+    (between,) = re.findall(r"answers show</dt><dd><strong>([0-9,]+)</strong>", page)
     (halves,) = re.findall(r"two links</dt><dd><strong>([0-9,]+)</strong>", page)
     assert int(between.replace(",", "")) > 3 * int(halves.replace(",", ""))
 

@@ -44,7 +44,7 @@ def test_eight_questions_at_4_are_warned_of(tmp_path: Path) -> None:
         assert re.search(
             r"all 8 questions of one wave spend ε = 32 .* more than a billion to 1", said
         )
-    assert len(re.findall("ε = 4 a report nearly tells .* 55 to 1", "\n".join(
+    assert len(re.findall("ε = 4 a report nearly reveals .* 55 to 1", "\n".join(
         messages(tmp_path, "check")))) == 8  # fmt: skip
 
 

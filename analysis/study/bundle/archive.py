@@ -77,7 +77,9 @@ def unpack(data: bytes) -> dict[str, bytes]:
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
     except _DAMAGED as error:
-        raise DataError(f"bundle: expected a zip, got none that can be read: {error}") from None
+        raise DataError(
+            f"bundle: expected a zip file, got one that cannot be read: {error}"
+        ) from None
     entries = archive.infolist()
     if len(entries) > _MOST_MEMBERS:
         raise DataError(f"bundle: expected at most {_MOST_MEMBERS} members, got {len(entries):,}")

@@ -72,11 +72,11 @@ def truth_of(question: Question, truth: Mapping[str, float] | None = None) -> Tr
     ValueError
         If an answer or a share is impossible, or they cannot be true together.
     """
-    stated, where = dict(truth or {}), f'truth of question "{question.id}"'
+    stated, where = dict(truth or {}), f'true share of question "{question.id}"'
     for answer, share in stated.items():
         fine = isinstance(share, int | float) and not isinstance(share, bool) and isfinite(share)
         if not fine or not 0 <= share <= 1:
-            raise ValueError(f"{where}: share of {shown(answer)} must be in [0, 1], got {share}")
+            raise ValueError(f"{where}: {shown(answer)} must be in [0, 1], got {share}")
     try:
         return Truth.of(question.domain.completed(stated, partial(_read, question)))
     except ValueError as error:
@@ -121,7 +121,7 @@ def shares_of_answers(survey: Survey, rows: Iterable[Mapping[str, str]]) -> dict
             try:
                 question.domain.value_of(answer, partial(_read, question))
             except ValueError as error:
-                raise ValueError(f'truth of question "{question.id}": {error}') from None
+                raise ValueError(f'question "{question.id}": {error}') from None
             for term in question.domain.answers_in(answer):
                 counts[term] += times
         truth[question.id] = {term: times / people for term, times in counts.items()}
