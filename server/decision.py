@@ -22,7 +22,7 @@ from server.wire import Refusal, Submission
 
 
 class Spent(NamedTuple):
-    """What a respondent has spent in a survey: how often under which terms, and millionths of ε."""
+    """A respondent's spend in a survey: how often under which terms, and millionths of ε."""
 
     times: Times
     charged: int
@@ -53,7 +53,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Known:
-    """What a store knows before a batch about its surveys, ids, pseudonyms and invitations."""
+    """The state before a batch: what a store knows of surveys, ids, pseudonyms and invitations."""
 
     surveys: Mapping[str, Asked]
     #: The version, wave and payload of each report that is stored, by survey and rid.
@@ -79,7 +79,7 @@ class Report(NamedTuple):
 
 
 class Charge(NamedTuple):
-    """What to add to a respondent's row of the ledger."""
+    """An addition to a respondent's row of the ledger."""
 
     survey: str
     respondent: bytes
@@ -89,7 +89,7 @@ class Charge(NamedTuple):
 
 
 class Move(NamedTuple):
-    """By how much the number of respondents changes who have spent the same in a survey."""
+    """A change of the number of respondents who have spent the same in a survey."""
 
     survey: str
     spent: Spent
@@ -97,7 +97,7 @@ class Move(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """What to add to the counts of a question in a wave: `counts[i]` at cohort and symbol `i`."""
+    """An addition to a question's counts in a wave: `counts[i]` at cohort and symbol `i`."""
 
     survey: str
     version: str
@@ -109,7 +109,7 @@ class Counts(NamedTuple):
 
 
 class CellChange(NamedTuple):
-    """What is shown of a version in a wave, or of a survey, before and after."""
+    """The numbers that are shown of a version in a wave, or of a survey, before and after."""
 
     key: Key
     before: Cell
@@ -118,7 +118,7 @@ class CellChange(NamedTuple):
 
 @dataclass(frozen=True)
 class Decision:
-    """What becomes of a batch: a result for each submission, and what to write.
+    """The decision about a batch: a result for each submission, and the rows to write.
 
     Rows are in the order of their own keys, and cells of counts in that of cohort and symbol. A
     store must write them so: another order could show which report came with which pseudonym.
@@ -141,7 +141,7 @@ class Decision:
 
 
 class Intake(Protocol):
-    """What a store does for the intake: all that a second database must do in its own way.
+    """The methods of a store for the intake, which a second database must implement.
 
     The other parts of `server.store.Store` are plain reading and writing. A second store must
     guarantee here what the one with SQLite does:
@@ -206,7 +206,7 @@ def decide(
 
 
 class _Batch:
-    """What is known while a batch is decided, and what is to be written so far."""
+    """The state while a batch is decided, and the rows to write so far."""
 
     def __init__(self, known: Known, today: date) -> None:
         self._known, self._today = known, today

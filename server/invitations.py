@@ -15,7 +15,7 @@ PRIME = 4093
 
 
 class TokenIssuer(Protocol):
-    """How tokens are made and recognized.
+    """Make and recognize tokens.
 
     Today the store knows each token's key before it is used, so that whoever hands out the tokens
     could note who got which. An issuer of blind signatures (RFC 9474) would sign what it cannot

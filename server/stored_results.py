@@ -136,7 +136,7 @@ class StoredWave(CountedWave):
 
     @property
     def waits_for(self) -> str:
-        """What has to happen before results are shown, as a sentence."""
+        """A sentence on what must happen before results are shown."""
         steps = self.survey.steps
         if self.is_open:
             return (
@@ -161,7 +161,7 @@ class StoredWave(CountedWave):
 
     @property
     def simulated(self) -> int:
-        """How many of the reports that are told of were simulated."""
+        """How many of the reports that are shown were simulated."""
         read = self._reports.simulated
         counts = [read(part.survey, self.number, self._taken(part)) for part in self.parts]
         self._check_unchanged()

@@ -24,7 +24,7 @@ _HIGHEST = 26.0
 
 @dataclass(frozen=True)
 class Bar:
-    """What is drawn of one estimate; it has none where only an interval is known.
+    """The picture of one estimate; the estimate is None if only an interval is known.
 
     `direct` is the interval of the same people asked directly, if that is known: sampling alone.
     """

@@ -29,7 +29,7 @@ _MEMBERS = {"encoders", "ratio", "each"}
 
 @dataclass(frozen=True)
 class Place:
-    """Which part of a draw it is: the draw's id, its channel, and the number of the part."""
+    """The place of a part in a draw: the draw's id, its channel, and the number of the part."""
 
     draw: str
     channel: Pattern | SampledPattern
@@ -167,7 +167,7 @@ class JointRandomizer:
 
     @cached_property
     def marginals(self) -> tuple[Marginal, ...]:
-        """For each question the law of its reports."""
+        """The law of the reports of each question."""
         return tuple(map(self._marginal, range(len(self.encoders))))
 
     def _marginal(self, place: int) -> Marginal:

@@ -57,7 +57,7 @@ class Randomizer(Generic[EncoderT, ChannelT]):
 
     @cached_property
     def delta(self) -> Fraction:
-        """By how much the probability of a set of reports can exceed `ratio` times another's."""
+        """The most by which a set's probability can exceed `ratio` times another's."""
         if self.limit is None:
             return Fraction(0)
         channel: Any = self.channel
@@ -88,7 +88,7 @@ class Randomizer(Generic[EncoderT, ChannelT]):
 
     @cached_property
     def charge(self) -> int:
-        """What one report costs, in millionths of ε, rounded up."""
+        """The cost of one report in millionths of ε, rounded up."""
         return micro(self.ratio)
 
     @property

@@ -159,7 +159,7 @@ def with_totals(
 
 @dataclass(frozen=True)
 class _Known:
-    """What the reports on a question tell of its totals in a population of `people`."""
+    """The totals of a question in a population of `people`, from its reports."""
 
     question: Question
     counts: Ints

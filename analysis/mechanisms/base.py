@@ -24,7 +24,7 @@ _Numbers = TypeVar("_Numbers", float, Floats)
 
 @dataclass(frozen=True)
 class Share:
-    """How the share of one value is estimated: from how many reports support it.
+    """The rule by which the share of one value is estimated from the reports that support it.
 
     A report supports the value with probability `p` if it is the respondent's, with `q` if another
     is. So the support count is binomial, and ``(count / trials - q) / (p - q)`` is unbiased (Wang
@@ -99,7 +99,7 @@ class Shares:
 
 @dataclass(frozen=True)
 class Mean:
-    """How a mean is estimated: from a score that each cohort's symbols carry, in their order.
+    """The rule by which a mean is estimated, from a score of each cohort's symbols, in order.
 
     The mean is over those who answered: the ratio of the averages of `scores` and `present`, times
     `width`, plus `low` (docs/methods.md, (10)). The expectation of `scores` is the quantity, on a

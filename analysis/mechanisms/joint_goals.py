@@ -21,7 +21,7 @@ AIMS = ("both", "shares", "pairs")
 
 @dataclass(frozen=True)
 class Part:
-    """What the design must know of a part: its number of values, and a usual share of one.
+    """The input of the design for a part: its number of values, and a usual share of one.
 
     A question that has several parts, as that of several options has, is named by each, and its
     domain is what it would be drawn by alone. What is learned about one answer is then about all

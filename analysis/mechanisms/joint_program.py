@@ -127,7 +127,7 @@ class Program:
 
     @cached_property
     def goals(self) -> list[Goal]:
-        """What is to be made small together."""
+        """The quantities to minimize together."""
         if self.aim == "both":
             goals = [*self._of_shares, *self._of_pairs]
             return [replace(goal, weight=goal.weight / 2) for goal in goals]

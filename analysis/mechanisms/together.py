@@ -27,7 +27,7 @@ TOGETHER = "together"
 
 
 class _Together(Mechanism):
-    """What all of them are: compiled for a table, and not for a question."""
+    """A mechanism that is compiled for a table of questions, and not for a question."""
 
     name: ClassVar[str] = TOGETHER
     called: ClassVar[str] = "one draw for several questions"

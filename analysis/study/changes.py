@@ -68,7 +68,7 @@ def difference(first: Column, second: Column) -> HypothesisTest:
 
 @dataclass(frozen=True)
 class Change:
-    """How much the share of a value differs between two waves, or groups: second less first.
+    """The difference of a value's share between two waves, or groups: second less first.
 
     `estimate`, `std_error` and `interval` are those of a trend of two waves, and `p_value` is of
     this value alone, with the error there is if nothing changed. If no reports concern the value,

@@ -26,7 +26,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Comparison:
-    """How much a share or a mean differs: that in `second` less that in `first`.
+    """A difference of shares or means: the one in `second` less the one in `first`.
 
     `quantity` is ``share`` (of `term`) or ``mean``. `estimate` and `std_error` are None if a group
     is not shown to exist. `p_value` is of this quantity alone, `p_holm` of it as one of all shares
@@ -53,7 +53,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Slope:
-    """How much a share (of `term`) or a mean rises for each unit of the places of waves.
+    """The rise of a share (of `term`) or a mean for each unit of the places of waves.
 
     `waves` is their number, and all else as of a `Comparison`.
     """

@@ -14,7 +14,7 @@ from analysis.survey.survey import Survey
 
 
 class CountedWave(ABC):
-    """What is estimated of a wave from its counts, wherever these are kept.
+    """Estimates of a wave from its counts, wherever the counts are kept.
 
     `survey` is the frozen version, or the last published of several, and `number` the wave's.
     """
@@ -40,7 +40,7 @@ class CountedWave(ABC):
     @property
     @abstractmethod
     def simulated(self) -> int:
-        """How many of the reports that are told of were simulated."""
+        """How many of the reports that are shown were simulated."""
 
     def estimates(
         self, level: float, method: str = "clopper-pearson", simultaneous: bool = False

@@ -21,7 +21,7 @@ from analysis.study.planning.share_width import least_favorable_share, of_share
 
 @dataclass(frozen=True)
 class DesignPlan:
-    """What so many respondents will tell of one term of a column.
+    """The planned precision of one term of a column, with this many respondents.
 
     `value` is the true one, at which the expected `half_width` of an interval holds.
     `respondents_needed` is how many the wanted half-width takes. `power` is the chance that the
@@ -44,7 +44,7 @@ class DesignPlan:
 
 @dataclass(frozen=True)
 class Goals:
-    """What is wanted: a half-width, a power, and the level of intervals."""
+    """The goals of a plan: a half-width, a power, and the level of intervals."""
 
     half_width: float | None = None
     power: float = 0.8

@@ -171,7 +171,7 @@ def null_law(channel: Pattern, excess: float, shares: Sequence[Array]) -> tuple[
 
 @dataclass(frozen=True)
 class _Agreeing:
-    """How a part's debiased reports are distributed, given whether they agree with its answers.
+    """The law of a part's debiased reports, given whether they agree with its answers.
 
     Two scores stand for a report: its deviation from the shares, and from even ones.
     """

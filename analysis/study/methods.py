@@ -42,7 +42,7 @@ _LISTED = 5
 
 @dataclass(frozen=True)
 class Fieldwork:
-    """How the reports came that a paragraph is about.
+    """The fieldwork that a methods section is about.
 
     Attributes
     ----------

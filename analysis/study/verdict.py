@@ -21,7 +21,7 @@ SHARP, ROUGH = 0.1, 0.2
 
 @dataclass(frozen=True)
 class Verdict:
-    """How far the widest interval of a question spans, and a sentence that says what that means.
+    """The width of a question's widest interval, and a sentence that says what it means.
 
     `spans` is a share of what is possible: of shares 1, of a mean the range of the number.
     `needed` is the number of respondents with whom it would span `ROUGH`, if that is more than

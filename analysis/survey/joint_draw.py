@@ -110,7 +110,7 @@ class JointDraw:
 
     @property
     def meaning(self) -> str:
-        """What its answers mean is of no importance to its price."""
+        """Return no meaning, since the price does not depend on what the answers mean."""
         return self.id
 
     @property

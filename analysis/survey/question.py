@@ -76,7 +76,7 @@ class Question:
 
     @cached_property
     def domain(self) -> Domain:
-        """What the question can be answered with."""
+        """The domain of the question's answers."""
         return KINDS[self.spec["kind"]].domain(self.spec)
 
     def value(self, answer: str) -> Any:

@@ -64,12 +64,12 @@ class Survey:
 
     @cached_property
     def charge(self) -> int:
-        """What the first wave costs a respondent, in millionths of ε: the sum over all draws."""
+        """The cost of a respondent's first wave, in millionths of ε: the sum over all draws."""
         return sum(draw.randomizer.charge for draw in self.draws)
 
     @cached_property
     def draws(self) -> tuple[Question | JointDraw, ...]:
-        """What is drawn and priced as one: questions alone, and those of a table together."""
+        """The draws, each priced as one: single questions, and the tables of questions together."""
         together = {question.id: joint for joint in self.joint for question in joint.questions}
         drawn = [together.get(question.id, question) for question in self.questions]
         return tuple({draw.id: draw for draw in drawn}.values())
@@ -97,7 +97,7 @@ class Survey:
 
     @cached_property
     def cap(self) -> int:
-        """What a respondent may spend on this survey over all waves, in millionths of ε."""
+        """The most that a respondent may spend over all waves, in millionths of ε."""
         return int(Fraction(repr(self.spec["privacy"]["cap"])) * MICRO)
 
     @cached_property
@@ -118,7 +118,7 @@ class Survey:
 
     @cached_property
     def steps(self) -> Steps:
-        """How many reports results are shown of, and how many more at a time."""
+        """The least number of reports whose results are shown, and the step by which they move."""
         return steps_of(self.spec)
 
     @property

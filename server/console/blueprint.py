@@ -166,7 +166,7 @@ def log_out() -> BaseResponse:
 
 @dataclass(frozen=True)
 class View:
-    """What a page of results is asked to show, as its address says."""
+    """The view that the address of a page of results asks for."""
 
     wave: StoredWave
     level: float

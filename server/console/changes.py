@@ -44,7 +44,7 @@ class Conflict(Exception):
 
 @dataclass(frozen=True)
 class Change:
-    """What a form asks to have changed: a part, as it was `seen`, and what to `do` with it."""
+    """A change that a form asks for: a part, as it was `seen`, and what to `do` with it."""
 
     part: str
     seen: str

@@ -56,7 +56,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Costs:
-    """What a draft costs with so many `respondents` and `waves`.
+    """The costs of a draft with this many `respondents` and `waves`.
 
     Its ε may be those that somebody tries out; `stored` is what one wave costs in the file.
     `problem` says why a total that was asked for cannot be.
@@ -144,7 +144,7 @@ class Costs:
 
     @cached_property
     def remarks(self) -> list[str]:
-        """What `deniable check` says, but for the line that has the version."""
+        """The messages of `deniable check`, without the line that has the version."""
         return on_page(self.survey, check(self.survey))
 
     def meaning(self, name: str) -> "Meaning | None":
@@ -155,7 +155,7 @@ class Costs:
 
 @dataclass(frozen=True)
 class Meaning:
-    """What a report of one question tells, in words and in a picture."""
+    """The meaning of one question's report, in words and in a picture."""
 
     how: str
     term: str

@@ -20,7 +20,7 @@ _DESCRIBED = re.compile(r'aria-describedby="')
 
 
 class Mistake(ValueError):
-    """What was typed into a field cannot be: the page shows it again, and says what was expected.
+    """A field has an impossible value: the page shows it again, and says what was expected.
 
     `field` is the id of the field in the page, or the beginning of it up to a point.
     """

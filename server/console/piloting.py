@@ -27,7 +27,7 @@ from server.work.trial import MOST, PILOT_END, Trial, pilot_of, to_try, trial_id
 
 @dataclass(frozen=True)
 class Expectable:
-    """What can be expected of a question: the labels of shares or of a mean, by their names."""
+    """The expectations for a question: the labels of shares or of a mean, by their names."""
 
     name: str
     text: str

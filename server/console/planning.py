@@ -50,7 +50,7 @@ POWER = 0.8
 
 @dataclass(frozen=True)
 class Wishes:
-    """What the address asks for: numbers as they are shown, and the questions that are compared."""
+    """The wishes in the address: numbers as they are shown, and the questions to compare."""
 
     respondents: int
     waves: int

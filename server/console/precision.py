@@ -15,7 +15,7 @@ from server.stored_results import StoredWave
 
 @dataclass(frozen=True)
 class Precision:
-    """How precise a question is: half of its widest interval now, planned, and asked directly."""
+    """The precision of a question: half its widest interval now, planned, and asked directly."""
 
     text: str
     now: str

@@ -42,7 +42,7 @@ class Told:
 
 @dataclass(frozen=True)
 class Good:
-    """What is good for the steps of results with so many respondents, least and most."""
+    """Suitable steps of results for this many respondents: the least and the most."""
 
     minimum: tuple[int, int]
     batch: tuple[int, int]

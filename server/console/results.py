@@ -161,7 +161,7 @@ def digits(value: Decimal) -> str:
 
 @dataclass(frozen=True)
 class Found:
-    """What the reports that are shown of a wave tell."""
+    """The results of the reports that are shown of a wave."""
 
     n: int
     parts: list[Part]

@@ -52,7 +52,7 @@ class DraftLine:
 
     @property
     def what(self) -> str:
-        """Who changed it last, and when."""
+        """A phrase that says who changed it last, and when."""
         return f"{self.draft.who}, {self.draft.at[:16].replace('T', ' ')} UTC"
 
 

@@ -79,7 +79,7 @@ def checked_path(text: str) -> str:
 
 @dataclass(frozen=True)
 class Settings:
-    """What differs between machines.
+    """The settings that differ between machines.
 
     Attributes
     ----------

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Check:
-    """What was looked at and seen; `advice` says what to do if that is not as it should be."""
+    """A fact that was checked; `advice` says what to do if it is not as it should be."""
 
     part: str
     subject: str

@@ -19,7 +19,7 @@ COMPARISONS = {
 
 @dataclass(frozen=True)
 class Choice:
-    """What can be chosen of an earlier question: `value` stands in the form, `label` is read."""
+    """A choice about an earlier question: the form has its `value`, and people read its `label`."""
 
     value: str
     label: str

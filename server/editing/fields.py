@@ -23,7 +23,7 @@ DECIMAL = re.compile(r"[+-]?(\d{1,15}(\.\d{1,15})?|\.\d{1,15})", re.ASCII)
 
 @dataclass(frozen=True)
 class Setting:
-    """What fields need to know of the survey around them.
+    """The facts about a survey that its fields need.
 
     `earlier` has what conditions can ask, by the id of each question before this; `condition`
     is the tree of this one's. `choices` are what fields such as the mechanism can choose from.
@@ -43,7 +43,7 @@ class Setting:
 
 @dataclass
 class Form:
-    """What was sent: values by their names, and files by those of their fields."""
+    """A form that was sent: values by their names, and files by the names of their fields."""
 
     values: MultiDict[str, str]
     files: Mapping[str, tuple[str, bytes]] = field(default_factory=dict)

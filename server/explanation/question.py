@@ -25,7 +25,7 @@ from server.page_texts import Phrase, Value
 
 @dataclass(frozen=True)
 class Explained:
-    """What stands below a question: the two pictures, and the sentences around them."""
+    """The explanation below a question: two pictures, and the sentences around them."""
 
     before: tuple[Phrase, ...]
     pictures: tuple[tuple[str, Phrase], ...]

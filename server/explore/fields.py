@@ -12,7 +12,7 @@ MOST_QUERIES, NOTHING, BACK = 40, "none", "back"
 
 
 class Wrong(ValueError):
-    """What was typed into a field cannot be; the message says what was expected."""
+    """A field has an impossible value; the message says what was expected."""
 
 
 @dataclass(frozen=True)

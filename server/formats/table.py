@@ -56,7 +56,7 @@ class ReportsTable:
 
     @property
     def rows(self) -> int:
-        """How many respondents there are."""
+        """The number of respondents."""
         return len(self.cells[0])
 
     @property

@@ -122,7 +122,7 @@ def joined(word: str, parts: list[list[Any]]) -> list[Any]:
 
 
 class Known(Protocol):
-    """What is known of a question of the source that is imported."""
+    """The facts about a question of the source that is imported."""
 
     @property
     def data(self) -> Mapping[str, Any]:

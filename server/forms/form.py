@@ -42,7 +42,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What somebody who imports a form asks for beside it.
+    """The wishes of somebody who imports a form.
 
     `bounds` has keys such as ``min``, ``max`` and ``unit`` for numbers that lack them, and `kept`
     the questions and notes that are wanted, None for all: both by the place among the items.

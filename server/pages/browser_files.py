@@ -23,7 +23,7 @@ _IMPORT = re.compile(r"(?:\bfrom|^import) '(\.[\w./-]+\.js)'", re.M)
 
 @dataclass(frozen=True)
 class Resource:
-    """What is served to everybody at one address: its bytes and its specific headers.
+    """A file that is served to everybody at one address: its bytes and its specific headers.
 
     It is compressed once, or never if `compressed` is None. Pages of researchers are no resources:
     a secret must not be compressed beside text that a request can choose, or the length of the

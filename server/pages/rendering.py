@@ -196,7 +196,7 @@ class EntryGroup:
 
 @dataclass(frozen=True)
 class Part:
-    """What stands under one heading of a page; None where the heading before goes on.
+    """The entries under one heading of a page; the heading is None if the one before goes on.
 
     Each of the `runs` is a note, or groups between notes, which can stand in any order.
     """

@@ -63,7 +63,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Meaning:
-    """What the ε of a question means: in words and pictures for one answer, in a table for all."""
+    """The meaning of a question's ε: words and pictures for one answer, a table for all."""
 
     title: str
     epsilon: str
@@ -78,7 +78,7 @@ class Meaning:
 
 @dataclass(frozen=True)
 class Part:
-    """What a section shows, in this order. An empty section is left out."""
+    """The contents of a section, in this order. An empty section is left out."""
 
     texts: Sequence[str] = ()
     figures: Sequence[Figure] = ()

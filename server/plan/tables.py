@@ -52,7 +52,7 @@ _BELIEFS = {
 
 @dataclass(frozen=True)
 class Asked:
-    """What a plan is made for; `seed` fixes all random draws, so that a plan can be repeated."""
+    """The input of a plan; `seed` fixes all random draws, so that a plan can be repeated."""
 
     survey: Survey
     respondents: int

@@ -62,14 +62,14 @@ class Store:
 
     @cached_property
     def reports(self) -> "Reports":
-        """What respondents sent."""
+        """The reports that respondents sent."""
         from server.store.reports import Reports
 
         return Reports(self.database, self.surveys)
 
     @cached_property
     def ledger(self) -> "Ledger":
-        """What respondents were charged."""
+        """The charges of respondents."""
         from server.store.ledger import Ledger
 
         return Ledger(self.database)
@@ -83,7 +83,7 @@ class Store:
 
     @cached_property
     def backups(self) -> "Backups":
-        """What the last backup of a series had."""
+        """The notes on the backups of a series."""
         from server.store.backups import Backups
 
         return Backups(self.database)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Held(NamedTuple):
-    """How many reports of a version and wave a backup had, and since which backup it is so many."""
+    """The number of reports of a version and wave in a backup, and since which one it is so."""
 
     reports: int
     since: str
@@ -45,7 +45,7 @@ def write(connection: Connection, at: str, held: Mapping["Key", Held]) -> None:
 
 
 class Backups:
-    """What is noted of the series of backups of a database."""
+    """The notes on the series of backups of a database."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -46,7 +46,7 @@ class Again(StoreBusy):
 
 
 class Rows(Protocol):
-    """What a statement returned; `rowcount` says how many rows it changed."""
+    """The result of a statement; `rowcount` says how many rows it changed."""
 
     @property
     def rowcount(self) -> int:

@@ -16,7 +16,7 @@ _EMPTIED = (*OF_RESPONDENTS, "work", "backed_up")
 
 @dataclass(frozen=True)
 class Study:
-    """What is noted of a survey.
+    """The notes on a survey.
 
     `planned` is the number of respondents, if that is known. On the day `opens` it is opened, after
     the day `closes` it is closed, if these are given. A trial is a copy that made-up respondents

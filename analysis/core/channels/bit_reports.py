@@ -18,7 +18,7 @@ ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
 
 class BitReports:
-    """How reports are written, checked, read and counted: base64url, packed to words."""
+    """Write, check, read and count reports of bits: base64url, packed to words."""
 
     inputs: int
 

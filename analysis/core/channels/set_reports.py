@@ -15,7 +15,7 @@ MOST_INPUTS = 1024
 
 
 class SetReports:
-    """How reports are checked, read and counted: a sorted list, packed to a bit for each symbol."""
+    """Check, read and count reports of sets: a sorted list, packed to a bit for each symbol."""
 
     inputs: int
     size: int

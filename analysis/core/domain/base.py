@@ -23,7 +23,7 @@ ROUNDING = 1e-9
 
 
 class Estimand(Enum):
-    """What is estimated of the answers to a question, and so how a study is planned."""
+    """The quantity that is estimated from a question's answers; planning depends on it, too."""
 
     #: The share of each value, option or pair, which reports count for.
     SHARES = "shares"
@@ -47,7 +47,7 @@ class MeanOf:
 
 @dataclass(frozen=True)
 class Sides:
-    """How the page speaks of who gives an answer, and of who does not.
+    """The page's words for people who give an answer, and for people who do not.
 
     `who` and `others` are the ends of keys of the page's sentences; `ids` names the options that
     fill them.
@@ -80,7 +80,7 @@ class BaseDomain(ABC):
 
     @property
     def span(self) -> float:
-        """What half-widths of its estimates are parts of."""
+        """The range of which half-widths of its estimates are parts."""
         return 1.0
 
     @property
@@ -100,12 +100,12 @@ class BaseDomain(ABC):
 
     @property
     def alternatives(self) -> tuple[str, ...]:
-        """All answers, if exactly one of a list is true."""
+        """All answers, if exactly one of a list is true; otherwise none."""
         return ()
 
     @property
     def parts(self) -> tuple[int, ...]:
-        """How many values each part has that an answer is for a draw with others.
+        """The number of values of each part of an answer, for a draw with other questions.
 
         It is empty where an answer cannot be drawn with others.
         """
@@ -128,7 +128,7 @@ class BaseDomain(ABC):
 
     @property
     def aims(self) -> tuple[str, ...]:
-        """What an author can wish that a mechanism is best for."""
+        """The aims for which an author can ask for the best mechanism."""
         return ()
 
     @property
@@ -143,7 +143,7 @@ class BaseDomain(ABC):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """What follows the question's id in the names of its columns; empty without columns."""
+        """The suffixes of the question's id in the names of its columns; empty without columns."""
         return ()
 
     @property

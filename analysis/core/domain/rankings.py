@@ -35,7 +35,7 @@ class Rankings(OfFlags):
 
     @property
     def terms(self) -> tuple[str, ...]:
-        """How the share of those is called who have a pair in its order."""
+        """The name of the share of people who rank a pair in its order."""
         return tuple(f"{first}>{second}" for first, second in self.flags)
 
     @property

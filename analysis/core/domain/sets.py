@@ -50,7 +50,7 @@ class Sets(OfFlags):
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """What each flag of a value stands for."""
+        """The meaning of each flag of a value."""
         return (*self.options, NONE)
 
     @property

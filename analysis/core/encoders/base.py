@@ -37,7 +37,7 @@ class Encoder(ABC):
 
     @property
     def apart(self) -> Apart:
-        """In how many ones two inputs of bits can differ: the extremes, as (more, fewer).
+        """The extreme numbers of ones by which two inputs of bits can differ, as (more, fewer).
 
         No input has more ones than the largest of these numbers.
         """
@@ -50,7 +50,7 @@ class Encoder(ABC):
 
     @property
     def part_inputs(self) -> tuple[int, ...]:
-        """How many inputs each part of a `Pattern` has that a value becomes, drawn with others.
+        """How many inputs each part of a value's `Pattern` has, in a draw with other questions.
 
         It is empty where values cannot be drawn so.
         """
@@ -58,7 +58,7 @@ class Encoder(ABC):
 
     @property
     def parts_told(self) -> int:
-        """How many parts of the value a report tells of; 1 where it tells of the whole value."""
+        """How many parts of the value a report is about; 1 if it is about the whole value."""
         return 1
 
     @property

@@ -32,7 +32,7 @@ BORDER = 1e-6
 
 @dataclass(frozen=True)
 class Law:
-    """How likely each report is in each class, depending on unknown probabilities.
+    """The probability of each report in each class, as a function of unknown probabilities.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ class Law:
 
     @property
     def equations(self) -> int:
-        """How many free chances of reports there are."""
+        """The number of free probabilities of reports."""
         return len(self.blocks) - len(np.unique(self.blocks))
 
     def only(self, cells: Ints) -> "Law":

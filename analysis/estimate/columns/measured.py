@@ -24,7 +24,7 @@ NUMBER = re.compile(r"[+-]?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.
 
 @dataclass(frozen=True)
 class IntervalOptions:
-    """How intervals are asked for: see `analysis.estimate.estimates.estimates`.
+    """Options for intervals; see `analysis.estimate.estimates.estimates`.
 
     `method` is for shares of a design of one matrix; None stands for the usual one of each design.
     """
@@ -62,7 +62,7 @@ class FitTest:
 
 @dataclass(frozen=True)
 class Precision:
-    """How precisely one respondent tells what a design estimates, before anybody is asked.
+    """The precision of a design's estimate from one respondent, before anybody is asked.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class Precision:
 
 
 class Measured(Protocol):
-    """What respondents reported of one thing, under any design."""
+    """The reports of respondents on one quantity, under any design."""
 
     @property
     def name(self) -> str:

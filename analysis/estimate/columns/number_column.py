@@ -62,7 +62,7 @@ class NumberColumn(ABC):
     @property
     @abstractmethod
     def identified(self) -> str:
-        """What is estimated, and what cannot be, for a message."""
+        """A phrase for messages that names what is estimated, and what cannot be."""
 
     @abstractmethod
     def moments(self, sample: Sample | None, drawn: Sample) -> list[Moment]:

@@ -66,7 +66,7 @@ class ScrambledDesign:
 
     @property
     def slope(self) -> float:
-        """By how much the mean of a report rises with the number."""
+        """The rise of a report's mean with the number."""
         return self.truth + (1 - self.truth) * self.multiply.mean
 
     def debiased(self, reports: Floats) -> tuple[Floats, Floats]:

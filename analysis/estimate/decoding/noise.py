@@ -9,7 +9,7 @@ from analysis.estimate import Floats, Ints
 
 @dataclass(frozen=True)
 class Chances:
-    """How likely a report counts for a cell that its value supports, and for one that it does not.
+    """The probabilities that a report counts for a cell that its value supports, or does not.
 
     Each pair holds the chance that the cell is counted if it is supported, then if it is not.
     With `one_symbol` a report counts for one cell of its cohort, and the pairs are those of k-ary
@@ -48,7 +48,7 @@ class Chances:
 
 @dataclass(frozen=True)
 class Background:
-    """How strings that are not candidates hit cells: at random, since their hashes are.
+    """Strings that are not candidates: they hit cells at random, since their hashes are random.
 
     `mean` is the chance that such a string supports a cell, `both` that it supports two given ones.
     """

@@ -95,7 +95,7 @@ def _spent(
 
 @dataclass(frozen=True)
 class AnswerRow:
-    """What one respondent's reports on one question cost, over all waves and versions.
+    """The cost of one respondent's reports on one question, over all waves and versions.
 
     `epsilon_promised` is the most that a version's file allows one report. With a memory, it allows
     `epsilon_forever` to all of them if no answer changes. `epsilon` is what was charged; over a

@@ -25,7 +25,7 @@ Times = tuple[tuple[str, int], ...]
 
 @dataclass(frozen=True)
 class Spend:
-    """What one respondent was charged under one set of terms, in millionths of ε."""
+    """One respondent's charges under one set of terms, in millionths of ε."""
 
     respondent: str
     terms: str
@@ -35,7 +35,7 @@ class Spend:
 
 @dataclass(frozen=True)
 class Account:
-    """What one respondent was charged in all, in millionths of ε, and for what.
+    """All charges of one respondent, in millionths of ε, and what they were for.
 
     It can stand for several `respondents` who were charged the same; then `respondent` is empty.
     """

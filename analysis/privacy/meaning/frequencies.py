@@ -23,7 +23,7 @@ from analysis.survey.question import Question
 
 @dataclass(frozen=True)
 class Odds:
-    """One answer to a question, and what is sent that speaks for it.
+    """One answer to a question, and the reports that count for it.
 
     `p` is the chance of that for people who gave the answer, `q` for the others, ``p >= q``.
     `who`, `others` and `sends` say in words who they are and what they send. `portion` is the share

@@ -32,7 +32,7 @@ _MOST_PARTS = 10_000
 
 @dataclass(frozen=True)
 class TallyCell:
-    """How many reports count for a symbol, and what part of a report one such count is."""
+    """The number of reports that count for a symbol, and the part of a report that a count is."""
 
     question: str
     cohort: int
@@ -43,7 +43,7 @@ class TallyCell:
 
 @dataclass(frozen=True)
 class ChannelRow:
-    """How an estimate is made of a tally.
+    """The parameters by which an estimate is made from a tally.
 
     A share (`quantity`) is (x/m - q) / (p - q): x is the sum of `score` times `count` over the
     cells of `Score`, m that of `present` or, by `denominator`, of `reports`. A mean is
@@ -67,7 +67,7 @@ class ChannelRow:
 
 @dataclass(frozen=True)
 class Score:
-    """What a count in a cell adds to a term; cells without any are left out."""
+    """The score that a count in a cell adds to a term; cells without one are left out."""
 
     question: str
     term: str

@@ -16,7 +16,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Finding:
-    """What reports tell of a share, mean, difference, ratio or correlation.
+    """An estimate of a share, mean, difference, ratio or correlation, with its interval.
 
     `estimate` is made of unbiased ones, and may be impossible. It and its error are None where the
     denominator, such as the share of a group, is not above 0. The method of `interval` is ``none``

@@ -61,7 +61,7 @@ class Pairs:
 
     @cached_property
     def excess(self) -> float:
-        """By how much the factor of a product of deviations is above 1, its value if drawn apart.
+        """The factor of a product of deviations, less 1: it is 0 for separate draws.
 
         See `analysis.estimate.columns.together`.
         """

@@ -13,7 +13,7 @@ from analysis.study.exploration.yes_no import yes_no
 
 @dataclass(frozen=True)
 class Meaning:
-    """What one report to a yes-no question tells.
+    """The meaning of one report on a yes-no question.
 
     `odds` is e^ε: a report is at most so many times as likely under one answer as under the other.
     `yes` and `no` are the chances that people with these true answers send "yes". `prior` is a
@@ -70,7 +70,7 @@ def beliefs(epsilon: Decimal, priors: Sequence[float]) -> list[Meaning]:
 
 @dataclass(frozen=True)
 class Told:
-    """What so many reports of one person tell together.
+    """What this many reports of one person reveal together.
 
     `plain` is the sum of their ε, which holds always. `total` holds with the δ. `beyond` is the
     chance that the reports of a person tell more than `total` of what they were; it is above δ.

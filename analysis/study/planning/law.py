@@ -103,7 +103,7 @@ class Law:
 
     @cached_property
     def _inputs(self) -> list[list[tuple[NDArray[np.int64], float]]]:
-        """For each value its (cohorts,) inputs, and with which chance it becomes them."""
+        """Return the (cohorts,) inputs of each value, and the probability of each."""
         encoder, cohorts = self.randomizer.encoder, self.randomizer.shape[0]
         if encoder.is_hashed:
             return [
@@ -122,7 +122,7 @@ class Law:
 
     @cached_property
     def _moments(self) -> tuple[_Floats, _Floats]:
-        """For each value the mean of what a report counts, and of the products."""
+        """Return for each value the mean of a report's counts, and of their products."""
         encoder, channel = self.randomizer.encoder, self.randomizer.channel
         encoded = (encoder.encode(value, 0, iter(())) for value in self.truth.values)
         means, products = zip(*map(channel.moments, encoded), strict=True)
@@ -146,7 +146,7 @@ class Law:
 
     @cached_property
     def _texts(self) -> list[list[int]]:
-        """For each value the indices of its texts in `_hashed`."""
+        """Return for each value the indices of its texts in `_hashed`."""
         ends = np.cumsum([len(self.domain.standing_for(value)) for value in self.truth.values])
         return [list(range(start, end)) for start, end in pairwise([0, *ends.tolist()])]
 

@@ -42,7 +42,7 @@ class Possible:
 
 @dataclass(frozen=True)
 class Side:
-    """What one sample estimates: its true value, and the variance of one report.
+    """A quantity that one sample estimates: its true value, and the variance of one report.
 
     A share with support counts has a `share`; others, and means, have the scores in `mean` and the
     law of their reports in `law`.

@@ -174,7 +174,7 @@ class _Part:
 
     @cached_property
     def shape(self) -> Floats:
-        """How half-widths fall with ε, at `_TABULATED`: logs of errors, by the normal law.
+        """The fall of half-widths with ε, at `_TABULATED`: logs of errors, by the normal law.
 
         They are those of the best mechanism with a closed form at the ε of charts, and between and
         beyond these fall as those of k-ary RR do at 1/2: of a number with two answers, which is

@@ -128,7 +128,7 @@ def _sign_test(discordant: int, difference: int) -> float:
 
 @dataclass(frozen=True)
 class _Law:
-    """How likely a report is discordant, supporting exactly one of two values, by the channel.
+    """The channel's probability of discordant reports, which support exactly one of two values.
 
     `inside` (k, k) is that chance if one of both is true, and `outside` if another is.
     """

@@ -18,7 +18,7 @@ from analysis.study.regression.matrix import Builder, latent_design, matrix, var
 
 @dataclass(frozen=True)
 class Design:
-    """What a formula makes of n respondents.
+    """The design matrices that a formula makes of n respondents.
 
     Attributes
     ----------

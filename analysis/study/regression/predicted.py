@@ -92,7 +92,7 @@ Values = Sequence[Any]
 
 @dataclass(frozen=True)
 class Predictor:
-    """What a model predicts for people whose answers and known columns are given.
+    """Predictions for people whose answers and known columns are given.
 
     Attributes
     ----------

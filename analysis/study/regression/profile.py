@@ -56,7 +56,7 @@ class HigherError(Exception):
 
 @dataclass(frozen=True)
 class Found:
-    """What the likelihood tells of a linear function of its parameters.
+    """The estimate and interval of a linear function of the likelihood's parameters.
 
     Attributes
     ----------

@@ -19,7 +19,7 @@ from analysis.survey.kinds.text import Text
 
 
 class Kind(Protocol):
-    """What every kind offers; `question` is frozen."""
+    """The methods of every kind; `question` is frozen."""
 
     name: str
 

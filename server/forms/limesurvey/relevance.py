@@ -25,7 +25,7 @@ TICKED = "Y"
 
 @dataclass(frozen=True)
 class Variable:
-    """What a name in an equation stands for: the answer to `name`, or whether `ticked` is in it."""
+    """The meaning of a name in an equation: the answer to `name`, or whether `ticked` is in it."""
 
     name: str
     ticked: str | None = None
