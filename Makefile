@@ -74,6 +74,7 @@ bench: .venv/.bench
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/privacy/plan.py
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/together.py
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/several.py
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/learning.py --people 3750 37500
 	$(BIN)/python benchmarks/planning.py
 	$(BIN)/python benchmarks/editing.py
 	$(BIN)/python benchmarks/intake.py

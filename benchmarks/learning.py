@@ -1,6 +1,6 @@
 """Learning from noisy answers: gradients under local privacy beside the likelihood of `regress`.
 
-`OPENBLAS_NUM_THREADS=1 python benchmarks/learning.py [--people N ...] [--replications N]`
+`OPENBLAS_NUM_THREADS=1 python benchmarks/learning.py [--people N ...]`
 
 Somebody wants to predict a yes-no answer from 3 or from 20 others. Each row is a number of people
 and an ε. The first table says how many of 100 fresh people are predicted right, the second the root
@@ -9,8 +9,9 @@ of the mean squared error of a coefficient:
 - `truth`: by the coefficients with which they were drawn; nobody can be better;
 - `no noise`: by logistic regression of the true answers;
 - `outcome`: the outcome is randomized at ε, the predictors are known; `regress`;
-- `all`: all answers are randomized, and ε is their total; `regress`, for 3 predictors alone, since
-  its likelihood sums over all combinations of the predictors that are possible;
+- `separate`: all answers are randomized, each at an equal part of ε; `regress`, for 3 predictors
+  alone, since its likelihood sums over all combinations of the predictors that are possible;
+- `one draw`: the same, with all answers in one draw, of which ε limits the total and each answer;
 - `gradients`: each person sends one report of the gradient at the present coefficients, at ε, which
   protects the outcome and the predictors. Wang et al. (ICDE 2019, section 5): one coordinate of the
   gradient, drawn at random, by the better of Duchi's and the piecewise mechanism. The number of
@@ -25,15 +26,23 @@ Values are means over replications, whose standard error is printed beside each.
 import argparse
 import sys
 from collections.abc import Callable
+from decimal import Decimal
+from functools import cache
 from math import exp, log, sqrt
+from pathlib import Path
 
 import numpy as np
 from inference.regression import column
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from analysis.core.channels.pattern import Pattern
+from analysis.core.reports import Reports
 from analysis.estimate.columns import Column
+from analysis.estimate.columns.of_survey import read_columns
 from analysis.study.regression import regress
+from analysis.survey.survey import Survey
+from analysis.survey.survey_file import survey_of
 
 Floats = NDArray[np.float64]
 
@@ -120,12 +129,39 @@ def by_curator(
     return gradient_descent(x, steps, size, step)
 
 
+@cache
+def _survey(names: tuple[str, ...], epsilon: float) -> Survey:
+    """A survey whose yes-no questions are in one draw, which must be answered."""
+    asked = {"kind": "yes-no", "text": "?", "required": True}
+    limits = {"epsilon": Decimal(epsilon), "epsilon_each": Decimal(epsilon)}
+    draw = {"id": "d", "questions": [*names], **limits}
+    questions = [{"id": name, **asked} for name in names]
+    document = {"title": "T", "id": "t", "together": [draw], "questions": questions}
+    return survey_of(document, "benchmark", Path())
+
+
+def drawn_together(
+    rng: np.random.Generator, true: NDArray[np.int64], epsilon: float
+) -> dict[str, Column]:
+    """The columns of yes-no questions that are in one draw; 0 is no."""
+    names = [f"q{number}" for number in range(true.shape[1])]
+    (draw,) = _survey(tuple(names), epsilon).joint
+    channel = draw.randomizer.channel
+    assert isinstance(channel, Pattern)  # everybody is asked all questions
+    packed = channel.randomize_many(1 - true, lambda n: rng.integers(0, 2**32, n, dtype=np.uint32))
+    nobody = np.zeros(len(true), dtype=np.uint8)
+    return {
+        question.id: read_columns(question, Reports(nobody, sets))[0]
+        for question, sets in zip(draw.questions, packed, strict=True)
+    }
+
+
 def by_likelihood(outcome: Column, x: Floats, randomized: dict[str, Column]) -> Floats:
-    """`regress` on known predictors, or on randomized ones."""
-    names = [f"x{number}" for number in range(1, x.shape[1])]
+    """`regress` on known predictors, or on randomized ones; `q0` is the outcome."""
+    names = [f"q{number}" for number in range(1, x.shape[1])]
     known = {} if randomized else {name: x[:, 1 + place] for place, name in enumerate(names)}
-    formula = f"y ~ {' + '.join(names)}"
-    fit = regress(formula, {"y": outcome, **randomized}, known, interval="wald")
+    formula = f"q0 ~ {' + '.join(names)}"
+    fit = regress(formula, {"q0": outcome, **randomized}, known, interval="wald")
     found = np.array([term.estimate for term in fit.terms], dtype=float)
     if not randomized:
         return found
@@ -152,12 +188,12 @@ def one(rng: np.random.Generator, n: int, d: int, epsilon: float) -> dict[str, t
         "outcome": by_likelihood(column(rng, values, y, epsilon), x, {}),
     }
     if d == 3:
-        part = epsilon / (d + 1)
-        reports = {
-            name: column(rng, values, (one > 0).astype(np.int64), part)
-            for name, one in known.items()
-        }
-        found["all"] = by_likelihood(column(rng, values, y, part), x, reports)
+        true = np.column_stack([y, x[:, 1:] > 0]).astype(np.int64)
+        for name, reports in (
+            ("separate", {f"q{i}": column(rng, values, true[:, i], epsilon / 4) for i in range(4)}),
+            ("one draw", drawn_together(rng, true, epsilon)),
+        ):
+            found[name] = by_likelihood(reports["q0"], x, reports)
     told = {name: measures(b, *fresh) for name, b in found.items()}
     for name, way in (("gradients", by_local_gradients), ("curator", by_curator)):
         tried = [
@@ -173,14 +209,15 @@ def main() -> int:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--people", type=int, nargs="+", default=[3_750, 37_500, 300_000])
-    parser.add_argument("--replications", type=int, default=20)
+    parser.add_argument("--predictors", type=int, nargs="+", default=[3, 20])
+    parser.add_argument("--replications", type=int, default=6)
     given = parser.parse_args()
-    cells = [(d, e, n) for d in (3, 20) for e in (1.0, 4.0) for n in given.people]
+    cells = [(d, e, n) for d in given.predictors for e in (1.0, 4.0) for n in given.people]
     runs = {}
     for d, epsilon, n in cells:
         rng = np.random.default_rng([d, n, int(epsilon)])
         runs[d, epsilon, n] = [one(rng, n, d, epsilon) for _ in range(given.replications)]
-    names = ("truth", "no noise", "outcome", "all", "gradients", "curator")
+    names = ("truth", "no noise", "outcome", "separate", "one draw", "gradients", "curator")
     for which, digits in ((0, 1), (1, 3)):
         print(
             f"{'predictors':>10} {'people':>8} {'ε':>3}" + "".join(f"{name:>16}" for name in names)

@@ -82,3 +82,17 @@ def test_study() -> None:
         assert shares[team, "yes"] == pytest.approx(truth, abs=0.06)
     for result in ("study", "table", "differences", "model"):
         assert found[result]._repr_html_().count("<svg") >= 1
+
+
+def test_learning() -> None:
+    found = executed("learning")
+    true = found["true"]
+
+    def error(b: object) -> float:
+        return float(np.sqrt(np.mean((np.asarray(b, dtype=float) - true) ** 2)))
+
+    # The seed is fixed: the errors are .04, .26 and .05.
+    assert error(found["model"].params) < 0.1
+    assert 0.1 < error(found["gradients"]) < 0.4
+    assert error(found["c"]) < 0.1
+    assert (found["model"].conf_int()["low"] < true).all()
