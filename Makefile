@@ -43,7 +43,7 @@ test: .venv/.test
 # Tests that take long, simulate, kill servers, or need other programs, which this installs where it may.
 test-more: .venv/.test
 	$(BIN)/python tests/programs.py chromium headless-shell firefox webkit xvfb nginx caddy age \
-	  certbot pebble
+	  certbot pebble postgresql
 	-$(BIN)/python tests/programs.py rscript pspp java
 	-$(BIN)/python -m pip install --quiet --disable-pip-version-check 'pyspark>=4'  # 690 MB
 	$(PYTEST) $(ORDERED) -m more
@@ -54,7 +54,7 @@ test-more: .venv/.test
 # separate ones, several options and orders beside published figures, the intake beside a bare server, with wrk, what researchers cost it, costs from a thousand to a million reports, and
 # how soon a slow phone can use a page, in Chromium; half an hour. One thread of BLAS: two on a busy machine are slower.
 bench: .venv/.bench
-	$(BIN)/python tests/programs.py chromium
+	$(BIN)/python tests/programs.py chromium postgresql
 	$(BIN)/python benchmarks/accuracy.py
 	$(BIN)/python benchmarks/speed.py
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/decoding.py
@@ -78,6 +78,7 @@ bench: .venv/.bench
 	$(BIN)/python benchmarks/planning.py
 	$(BIN)/python benchmarks/editing.py
 	$(BIN)/python benchmarks/intake.py
+	$(BIN)/python benchmarks/several_collectors.py
 	$(BIN)/python benchmarks/overload.py
 	$(BIN)/python benchmarks/console.py
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/explore.py

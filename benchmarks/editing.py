@@ -62,7 +62,7 @@ def main() -> None:
         store.access.add_token("token")
         toml = 'title = "Hundred"\nid = "hundred"\n' + "".join(map(QUESTIONS.format, range(25)))
         store.drafts.begin("hundred", toml, "somebody", "began it")
-        browser = create_app({"DATABASE": store.database.path}).test_client()
+        browser = create_app({"DATABASE": store.database.place}).test_client()
         options: dict[str, Any] = {
             "headers": {"Authorization": "Bearer token"},
             "base_url": "https://localhost",

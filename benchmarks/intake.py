@@ -35,7 +35,7 @@ from granian import Granian
 
 from server.cli import main as deniable
 from server.gateway import WRITERS, Gateway
-from server.store import Store
+from server.store import Place, Store
 from server.stored_results import StoredWave
 
 #: Shares of the floors' rates that must be reached: always, and on a quiet machine.
@@ -94,7 +94,7 @@ class Server:
     """A running `deniable serve`, and how many answers of 2xx came from it in how many runs."""
 
     process: subprocess.Popen[bytes]
-    database: Path
+    database: Place
     url: str = ""
     token: str = ""
     acknowledged: int = field(default=0, init=False)
@@ -156,11 +156,17 @@ def descendants(pid: int) -> list[int]:
 
 
 @contextlib.contextmanager
-def serving(folder: Path, name: str, *command: str) -> Iterator[Server]:
-    """A server of the benchmark's survey with a fresh database; stopped in any case."""
-    survey, database, log = (folder / f"{name}.{kind}" for kind in ("toml", "db", "log"))
+def serving(
+    folder: Path, name: str, *command: str, place: Place | None = None, workers: int = WORKERS
+) -> Iterator[Server]:
+    """A server of the benchmark's survey; with a fresh file as its database, unless it has a place.
+
+    It is stopped in any case.
+    """
+    survey, log = (folder / f"{name}.{kind}" for kind in ("toml", "log"))
+    database = folder / f"{name}.db" if place is None else place
     survey.write_text(f'title = "Intake"\nid = "{SURVEY}"\n' + "".join(map(_QUESTION.format, IDS)))
-    arguments = [survey, "--port", "0", "--workers", WORKERS, "--db", database]
+    arguments = [survey, "--port", "0", "--workers", workers, "--db", database]
     with log.open("w") as output:
         process = subprocess.Popen(
             [sys.executable, *command, *map(str, arguments)],
@@ -247,7 +253,7 @@ def memory(folder: Path, wanted: int, connections: int) -> list[str]:
             sizes.append({pid: resident(pid) for pid in server.workers()})
             for pid, (rss, pss) in sizes[-1].items():
                 print(f"{server.acknowledged:>10,}{pid:>9}{rss:>9.1f}{pss:>9.1f}", flush=True)
-        files = sorted(folder.glob(f"{server.database.name}*"))
+        files = sorted(folder.glob("ours.db*"))
         print(
             "\n" + ", ".join(f"{path.name} {path.stat().st_size / 2**20:.1f} MiB" for path in files)
         )

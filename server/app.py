@@ -16,6 +16,7 @@ from server.pages.browser_files import CLIENT, STATIC, client_files
 from server.pages.cards import as_cards
 from server.pages.rendering import Pages
 from server.store import Store
+from server.store.places import place_of
 from server.writer import Writer
 
 
@@ -36,7 +37,7 @@ def create_app(config: dict[str, Any] | None = None) -> Flask:
     Parameters
     ----------
     config : dict, optional
-        ``DATABASE``, the path of the store, by default from the environment variable
+        ``DATABASE``, the place of the store, by default from the environment variable
         ``DENIABLE_DB``; ``PLANES``, a list of what to serve, by default from ``DENIABLE_PLANES``,
         else all; ``CLIENT``, the folder of the modules to serve; ``SECRET_KEY``, which signs
         researchers' sessions, by default from ``DENIABLE_KEY``, else random; ``URL`` and
@@ -55,14 +56,14 @@ def create_app(config: dict[str, Any] | None = None) -> Flask:
     )
     app.url_map.merge_slashes = False  # whose redirects name the host that a request claims
     app.session_interface = access.Sessions()
-    app.config.update(config or {"DATABASE": os.environ["DENIABLE_DB"]})
+    app.config.update(config or {"DATABASE": place_of(os.environ["DENIABLE_DB"])})
     app.extensions["pages"] = Pages(client_files(Path(app.config["CLIENT"])))
     app.add_template_filter(as_cards)
     app.extensions["static"] = client_files(STATIC)
     app.extensions["page_cache"] = {}
     app.extensions["public_cache"] = {}
     app.extensions["explore"] = Answers()
-    store = Store(Path(app.config["DATABASE"]))
+    store = Store(app.config["DATABASE"])
     app.extensions["store"] = store
     app.extensions["writer"] = Writer(store, clock.today)
     app.extensions["link_limit"] = RateLimit()

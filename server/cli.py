@@ -52,6 +52,7 @@ COMMANDS = {
     "backup": ("backup.backup", "Copy the database to a new file, also under a server."),
     "prune": ("backup.prune", "Delete backups that may not be kept, or need not."),
     "restore": ("restore.restore", "Check a backup, and make a database from it."),
+    "copy": ("copy.copy", "Copy a database into PostgreSQL, or from there into a file."),
     "migrate": ("backup.migrate", "Bring an earlier release's database to this one's schema."),
     "audit": ("audit.audit", "Check what is stored, and what a server serves."),
     "doctor": ("doctor.doctor", "Look at the proxy, the files and the machine of a collector."),

@@ -9,8 +9,9 @@ from server.clock import today
 from server.extensions import the_link_limit, the_store, the_writer
 from server.invitations import ISSUER
 from server.pages.rendering import api
-from server.store import Store
+from server.store import Store, StoreBusy
 from server.wire import STATUS, Refusal, Refused, Submission, parse, parse_link_query
+from server.writer import BUSY
 
 blueprint = Blueprint("intake", __name__)
 
@@ -66,6 +67,12 @@ def problem(refusal: Refusal) -> Response:
     if response.status_code == 503:
         response.headers["Retry-After"] = str(random.randint(*AGAIN))
     return response
+
+
+@blueprint.errorhandler(StoreBusy)
+def busy(_: StoreBusy) -> Response:
+    """Ask to come again: the database is another machine's, and away."""
+    return problem(BUSY)
 
 
 @blueprint.post("/api/surveys/<survey_id>/reports")

@@ -7,12 +7,11 @@ time of the server's lock file, their `/healthz` learns whether the thread still
 import threading
 import time
 from datetime import date
-from pathlib import Path
 
 from server import failures
 from server.clock import stamp, today
 from server.commands import forget_due
-from server.store import Store
+from server.store import Place, Store
 from server.store.studies import DELETED
 
 #: Seconds between two looks.
@@ -36,7 +35,7 @@ def keep_schedule(store: Store, day: date) -> None:
 class Keeper:
     """Delete what is due from a database, in one look after another."""
 
-    def __init__(self, db: Path) -> None:
+    def __init__(self, db: Place) -> None:
         self._db = db
         self._opened: set[tuple[str, int]] = set()
         self._day: date | None = None

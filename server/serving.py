@@ -95,7 +95,7 @@ def _free(path: Path) -> None:
 
 
 def run(
-    database: Path,
+    database: str,
     public: Address,
     research: Address | None,
     workers: int,
@@ -106,6 +106,8 @@ def run(
 
     Parameters
     ----------
+    database : str
+        What `server.store.places.place_of` finds the database by.
     public : Address
         Where respondents are served, and researchers unless `research` is given; from `held`.
     research : Address, optional
@@ -120,7 +122,7 @@ def run(
     # Not forked: a child would inherit open database connections, and locks of other threads (of
     # one that imports a module, say), which nothing in the child would ever release.
     multiprocessing.set_start_method("spawn", force=True)
-    os.environ["DENIABLE_DB"] = str(database.absolute())
+    os.environ["DENIABLE_DB"] = database
     os.environ["DENIABLE_KEY"] = secrets.token_hex(32)
     urls = [_url(public), _url(research or public)]
     if research is not None and public.socket is None:

@@ -43,6 +43,11 @@ PROGRAMS = {
     "certbot": Program(("certbot",), "certbot"),
     "pebble": Program(("pebble",), "pebble"),
     "age": Program(("age",), "age"),
+    # Debian keeps its programs out of PATH, by release.
+    "postgresql": Program(
+        ("postgres", *(f"/usr/lib/postgresql/{n}/bin/postgres" for n in range(19, 13, -1))),
+        "postgresql",
+    ),
     "rscript": Program(("Rscript",), "r-cran-haven"),  # it brings R
     "pspp": Program(("pspp",), "pspp"),
     "java": Program(("java",), "default-jre-headless"),

@@ -39,6 +39,8 @@ _MEANING = {
     "setup": "hashes of links with which researchers set up accounts",
     "backup": "when the last backup of a series was made",
     "backed_up": "how many reports of each version and wave it had",
+    "deniable": "of PostgreSQL: the schema, and when a server last deleted what was due",
+    "settled": "of PostgreSQL: up to which transaction rows were written anew",
     "work": "tables and models that researchers asked for",
 }
 

@@ -14,8 +14,9 @@ from tabulate import tabulate
 
 from analysis.core.csv_json import pieces
 from server.clock import stamp, today
-from server.store import Store
+from server.store import Store, StoreError
 from server.store.disk import flush_to_disk
+from server.store.places import place_of
 
 
 def form_of_table(
@@ -80,12 +81,35 @@ def forget_due(store: Store) -> None:
         print_message(f"{deleted} reports deleted, as the surveys promised")
 
 
+class _Unusable(click.ClickException):
+    """An address that cannot be used, whatever the database is."""
+
+    exit_code = 2
+
+
+class PlaceType(click.Path):
+    """The path of a database's file, or the address of a PostgreSQL database."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path, dir_okay=False)
+
+    def convert(
+        self, value: Any, parameter: click.Parameter | None, context: click.Context | None
+    ) -> Any:
+        """Return the place that a word of the command line names."""
+        try:
+            place = place_of(os.fspath(value))
+        except StoreError as error:
+            raise _Unusable(str(error)) from None
+        return super().convert(value, parameter, context) if isinstance(place, Path) else place
+
+
 database = click.option(
     "--db",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=PlaceType(),
     default=Path("deniable.db"),
     show_default=True,
-    help="The database.",
+    help="The database: a file, or postgresql://USER@HOST/DATABASE.",
 )
 survey_file = click.argument("survey_file", metavar="SURVEY.toml", type=click.Path(path_type=Path))
 survey_id = click.argument("survey_id", metavar="SURVEY-ID")

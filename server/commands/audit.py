@@ -15,7 +15,7 @@ from server.audit.database import (
 from server.audit.website import audit_survey_page, audit_website
 from server.clock import today
 from server.commands import database, form_of_table, print_message, print_table
-from server.store import Store, StoreError
+from server.store import Place, Store, StoreError
 
 
 @click.command()
@@ -38,7 +38,7 @@ def audit(
     url: str | None,
     surveys: tuple[str, ...],
     quiet: bool,
-    db: Path,
+    db: Place,
     form: str,
 ) -> None:
     """Print what is stored and what is not, whether it is sound, and the hash of each module.

@@ -10,7 +10,7 @@ import click
 from server.backups import abandoned, age, counted, name_of, plan, series, superfluous
 from server.clock import now, stamp, today
 from server.commands import database, forget_due, print_message, record
-from server.store import Store, StoreError
+from server.store import Place, Store, StoreError
 from server.store import migrate as bring_up
 from server.store.backups import genuine, write
 from server.store.schema import SCHEMA_VERSION
@@ -63,7 +63,7 @@ def backup(
     recipients: Path | None,
     folder: Path | None,
     overdue: int | None,
-    db: Path,
+    db: Place,
     **counts: int,
 ) -> None:
     """Copy the database to a new file, also while the server runs.
@@ -200,7 +200,7 @@ def prune(folder: Path, dry_run: bool, before: datetime | None, **counts: int) -
 
 @click.command()
 @database
-def migrate(db: Path) -> None:
+def migrate(db: Place) -> None:
     """Bring the database of an earlier release to this one's schema, after a backup beside it.
 
     Stop the server first. Every other command refuses such a database, and does not change it.

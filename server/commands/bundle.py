@@ -20,7 +20,7 @@ from server.commands import (
     wave_of_survey,
     write_new,
 )
-from server.store import Store
+from server.store import Place, Store
 from server.stored_bundle import bundle_of
 from server.stored_results import StoredWave
 
@@ -71,7 +71,7 @@ def bundle(
     version: str | None,
     level: float,
     batch: bool,
-    db: Path,
+    db: Place,
 ) -> None:
     """Write one zip of a study: reports, estimates, codebook, methods, and how to check them.
 

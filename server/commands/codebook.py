@@ -1,7 +1,6 @@
 """`deniable codebook`: the codebook of the data, and a paragraph on how it was collected."""
 
 from dataclasses import asdict, fields
-from pathlib import Path
 
 import click
 
@@ -10,7 +9,7 @@ from analysis.study.codebook import Code, codebook
 from analysis.study.label import Fact, label
 from analysis.study.methods import methods
 from server.commands import print_table, refusals, survey_id, wave_options
-from server.store import Store
+from server.store import Place, Store
 from server.stored_fieldwork import fieldwork_of
 from server.stored_results import StoredWave, pooled
 
@@ -39,7 +38,7 @@ def codebook_(
     version: str | None,
     level: float,
     batch: bool,
-    db: Path,
+    db: Place,
     form: str,
 ) -> None:
     """Print wording, codes, mechanism and ε of each question, a row for each value."""

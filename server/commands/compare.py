@@ -5,7 +5,6 @@ from dataclasses import asdict, dataclass, fields
 from fractions import Fraction
 from functools import partial
 from math import isfinite
-from pathlib import Path
 from typing import Any
 
 import click
@@ -34,7 +33,7 @@ from server.commands import (
     version_of_survey,
     wave_of_survey,
 )
-from server.store import Store
+from server.store import Place, Store
 from server.stored_results import StoredWave
 
 question_of_survey = click.argument("question", metavar="QUESTION")
@@ -84,7 +83,7 @@ def test_(
     wave: int | None,
     version: str | None,
     batch: bool,
-    db: Path,
+    db: Place,
     form: str,
 ) -> None:
     """Test whether the true shares of a question can be these (goodness of fit).
@@ -142,7 +141,7 @@ def compare(
     version: str | None,
     level: float,
     batch: bool,
-    db: Path,
+    db: Place,
     form: str,
 ) -> None:
     """Print how shares, or means, differ between two waves, or between groups of another question.
@@ -238,7 +237,7 @@ def trend(
     version: str | None,
     level: float,
     batch: bool,
-    db: Path,
+    db: Place,
     form: str,
 ) -> None:
     """Print whether shares, or a mean, rise or fall over waves.

@@ -13,7 +13,7 @@ from analysis.study.infinities import without_infinities
 from analysis.study.tally.pairs import CountedRows
 from server.commands import print_message, print_table, refusals, survey_id, wave_options
 from server.commands.tally import check_tally, crossed_rows, tally_options
-from server.store import Store
+from server.store import Place, Store
 from server.stored_results import StoredWave
 from server.work.crossing import Crossed, cross
 
@@ -38,7 +38,7 @@ def crosstab_(
     version: str | None,
     level: float,
     batch: bool,
-    db: Path,
+    db: Place,
     form: str,
 ) -> None:
     """Print how the answers to two questions go together.

@@ -2,14 +2,13 @@
 
 from dataclasses import asdict, fields
 from functools import partial
-from pathlib import Path
 
 import click
 
 from server.clock import today
 from server.commands import database, form_of_table, print_message, print_table
 from server.doctor import Check, machine, outside
-from server.store import StoreError
+from server.store import Place, StoreError
 
 
 @click.command()
@@ -25,7 +24,7 @@ from server.store import StoreError
 @partial(form_of_table, forms=("text", "csv", "json"))
 @click.pass_context
 def doctor(
-    context: click.Context, url: str | None, authority: str | None, db: Path, form: str
+    context: click.Context, url: str | None, authority: str | None, db: Place, form: str
 ) -> None:
     """Look at the proxy from outside, at the database, and at the machine; say what to do.
 

@@ -21,7 +21,7 @@ from server.commands import (
 from server.commands.private_file import hand_out, output_file
 from server.commands.survey import warn_of_few
 from server.invitations import ISSUER
-from server.store import Store, StoreBusy
+from server.store import Place, Store, StoreBusy
 from server.stored_results import Missing, asked_now
 
 #: Where `deniable serve` listens by default.
@@ -47,7 +47,7 @@ def invite(
     wave: int | None,
     url: str,
     output: Path | None,
-    db: Path,
+    db: Place,
     form: str,
 ) -> None:
     """Print links, each for one person to answer a wave once, or write them to a file.
@@ -86,7 +86,7 @@ def invite(
 @click.option("--wave", type=wave_number, help="Which wave.  [the highest, or 1]")
 @database
 @form_of_table
-def open_(survey_id: str, wave: int | None, db: Path, form: str) -> None:
+def open_(survey_id: str, wave: int | None, db: Place, form: str) -> None:
     """Open a wave, and close the others; also while the server runs."""
     store = Store(db)
     if asked_now(store, survey_id).survey.is_over(today()):
@@ -107,7 +107,7 @@ def open_(survey_id: str, wave: int | None, db: Path, form: str) -> None:
 @click.option("--wave", type=wave_number, help="Which wave.  [all]")
 @database
 @form_of_table
-def close(survey_id: str, wave: int | None, db: Path, form: str) -> None:
+def close(survey_id: str, wave: int | None, db: Place, form: str) -> None:
     """Take no more reports, and delete those that may not be kept any longer.
 
     The file is written anew, so that nothing in it reveals the order of arrival any more. `deniable
@@ -129,7 +129,7 @@ def close(survey_id: str, wave: int | None, db: Path, form: str) -> None:
             "run deniable close again"
         ) from None
     if not settled:
-        print_message("the database is in use; the server will truncate the write-ahead log later")
+        print_message("the database is in use; the server will remove the order of arrival later")
     rows = [
         {
             "survey": survey_id,

@@ -1,7 +1,6 @@
 """`deniable ledger`: what respondents have spent, beside what they were promised."""
 
 from itertools import chain, islice
-from pathlib import Path
 
 import click
 
@@ -15,7 +14,7 @@ from server.commands import (
     print_table,
     survey_id,
 )
-from server.store import Store
+from server.store import Place, Store
 from server.stored_ledger import ledger_of_survey
 
 delta_of_totals = click.option(
@@ -41,7 +40,7 @@ delta_of_totals = click.option(
 @only_batches
 @database
 @form_of_table
-def ledger(survey_id: str, by: str, delta: float, batch: bool, db: Path, form: str) -> None:
+def ledger(survey_id: str, by: str, delta: float, batch: bool, db: Place, form: str) -> None:
     """Print what respondents have spent, and what they were promised."""
     rows = ledger_of_survey(Store(db), survey_id, by, delta, batch)
     first = list(islice(rows, 1))

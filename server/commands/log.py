@@ -1,19 +1,18 @@
 """`deniable log`: what researchers did."""
 
 from dataclasses import asdict, fields
-from pathlib import Path
 
 import click
 
 from server.commands import database, form_of_table, print_table
-from server.store import Store, StoreError
+from server.store import Place, Store, StoreError
 from server.store.log import Entry
 
 
 @click.command()
 @database
 @form_of_table
-def log(db: Path, form: str) -> None:
+def log(db: Place, form: str) -> None:
     """Print what researchers did: each line's hash covers the one before it.
 
     A changed line shows. A log that was rewritten from some line on shows only to somebody who

@@ -5,7 +5,6 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
-from pathlib import Path
 from typing import Any
 
 import click
@@ -23,7 +22,7 @@ from analysis.study.regression import (
     regress,
 )
 from server.commands import print_message, print_table, refusals, survey_id, wave_options
-from server.store import Store
+from server.store import Place, Store
 from server.stored_results import StoredWave
 from server.work.modelling import FIT, TERM_COLUMNS, columns_of_formula, told
 
@@ -102,7 +101,7 @@ def regress_(
     version: str | None,
     level: float,
     batch: bool,
-    db: Path,
+    db: Place,
     form: str,
     **options: Any,
 ) -> None:

@@ -9,7 +9,7 @@ import click
 from server.access import hashed, new_password
 from server.commands import database, form_of_table, print_table, record
 from server.commands.private_file import hand_out, output_file
-from server.store import Store
+from server.store import Place, Store
 from server.store.researchers import NAME, ROLES, Researcher
 from server.stored_results import Missing
 
@@ -29,7 +29,7 @@ def researcher() -> None:
 @output_file
 @database
 @form_of_table
-def add(name: str, role: str | None, output: Path | None, db: Path, form: str) -> None:
+def add(name: str, role: str | None, output: Path | None, db: Place, form: str) -> None:
     """Make an account, or give it a new password; print the password, or write it to a file.
 
     The command makes the password from 192 random bits, so that nobody can guess it. The database
@@ -54,7 +54,7 @@ def add(name: str, role: str | None, output: Path | None, db: Path, form: str) -
 @researcher.command()
 @click.argument("name")
 @database
-def remove(name: str, db: Path) -> None:
+def remove(name: str, db: Place) -> None:
     """Remove an account; its sessions end at once."""
     store = Store(db)
     known = [account.name for account in store.researchers.all()]
@@ -69,6 +69,6 @@ def remove(name: str, db: Path) -> None:
 @researcher.command(name="list")
 @database
 @form_of_table
-def list_(db: Path, form: str) -> None:
+def list_(db: Place, form: str) -> None:
     """Print the accounts."""
     print_table(map(asdict, Store(db).researchers.all()), ("name", "role"), form)

@@ -9,7 +9,7 @@ from server.audit.database import audit_database, open_copy
 from server.backups import age
 from server.clock import today
 from server.commands import database, forget_due, print_message, record
-from server.store import StoreError
+from server.store import Place, StoreError
 from server.store.disk import beside
 
 
@@ -22,19 +22,19 @@ from server.store.disk import beside
     help="The private key's file, for a backup encrypted with age; - reads the key from stdin.",
 )
 @database
-def restore(source: Path, keep_open: bool, identity: str | None, db: Path) -> None:
+def restore(source: Path, keep_open: bool, identity: str | None, db: Place) -> None:
     """Check a backup, and make a database of this release's schema from it.
 
-    --db must be a new file: nothing is overwritten. Reports whose last day has passed are deleted
-    from the copy. All waves are closed in it, since they may have been closed after the backup was
-    made. The command prints which waves were open, and how to open them again.
+    --db must be a new file, or a PostgreSQL database without tables: nothing is overwritten.
+    Reports whose last day has passed are deleted from the copy. All waves are closed in it, since
+    they may have been closed after the backup was made. The command prints which waves were open,
+    and how to open them again.
     """
-    for path in (db, *beside(db)):
-        if path.exists():
-            raise StoreError(
-                f"{path}: expected no such file; move {db.name} and all {db.name}-* away together: "
-                "what stands in them would be written over what is restored"
-            )
+    if not isinstance(db, Path):
+        if db.exists():
+            raise StoreError(f"{db}: expected a database without tables of deniable")
+    else:
+        _refuse_files(db)
     for path in beside(source):
         if source.is_file() and path.exists() and path.stat().st_size:
             raise StoreError(
@@ -82,3 +82,13 @@ def restore(source: Path, keep_open: bool, identity: str | None, db: Path) -> No
         + "; remove those that you had removed since, and renew passwords that you had renewed"
         * bool(accounts)
     )
+
+
+def _refuse_files(db: Path) -> None:
+    """Refuse a database's file that exists, and those beside it."""
+    for path in (db, *beside(db)):
+        if path.exists():
+            raise StoreError(
+                f"{path}: expected no such file; move {db.name} and all {db.name}-* away together: "
+                "what stands in them would be written over what is restored"
+            )

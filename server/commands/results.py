@@ -47,7 +47,7 @@ from server.commands.shares import share_options, warn_of_constrained
 from server.commands.tally import check_tally, tallied, tally_options
 from server.formats import FORMATS, written
 from server.formats.parts import write_parts
-from server.store import Store, StoreError
+from server.store import Place, Store, StoreError
 from server.stored_calibration import CALIBRATED_COLUMNS, calibrated_rows
 from server.stored_results import StoredWave
 from server.stored_tally import collector_of
@@ -111,7 +111,7 @@ def estimate(
     tally: Path | None,
     frozen: Path | None,
     batch: bool,
-    db: Path,
+    db: Place,
     form: str,
 ) -> None:
     """Print debiased estimates with intervals; with --wave all, also how they changed."""
@@ -312,7 +312,7 @@ def plausibility(
     tally: Path | None,
     frozen: Path | None,
     batch: bool,
-    db: Path,
+    db: Place,
     form: str,
 ) -> None:
     """Print whether reports look as their channels draw them, or some are fakes."""
@@ -352,7 +352,7 @@ def export(
     wave: int | None,
     version: str | None,
     batch: bool,
-    db: Path,
+    db: Place,
     form: str,
 ) -> None:
     """Print the randomized reports, a row for each respondent, sorted by what they say.

@@ -19,7 +19,7 @@ from server.commands import database, print_message, record, wave_number
 from server.commands.survey import publish_in, warn_of_few
 from server.retention import Keeper
 from server.serving import Address, held, run
-from server.store import Store, StoreError
+from server.store import Place, Store, StoreError
 from server.store.studies import DELETED
 
 
@@ -79,7 +79,7 @@ def serve(
     research_url: str | None,
     workers: int,
     new: bool,
-    db: Path,
+    db: Place,
 ) -> None:
     """Publish the files, open a wave of each, and serve every open survey of the database.
 
@@ -105,16 +105,24 @@ def serve(
         research = None
         if research_port is not None:
             research = stack.enter_context(held(Address(research_host, research_port)))
-        stack.enter_context(store.database.served())
+        is_alone = stack.enter_context(store.database.served())
         stack.callback(store.close)
         stack.callback(_put_in_order, store)
-        store.access.end_all()  # of servers that were killed: no other one runs
+        if is_alone:
+            store.access.end_all()  # of servers that were killed: no other one runs
         store.access.add_token(token)
         stack.callback(store.access.remove_token, token)
         _prepare(store, surveys, wave)
         Keeper(db).start()
         named = url, research_url
-        run(db, public, research, workers, lambda *urls: _announce(db, urls, token), named)
+        run(
+            store.database.address,
+            public,
+            research,
+            workers,
+            lambda *urls: _announce(db, urls, token),
+            named,
+        )
 
 
 def _put_in_order(store: Store) -> None:
@@ -143,7 +151,7 @@ def _prepare(store: Store, surveys: list[Survey], wave: int | None) -> None:
             record(store, "open", f"{name}, wave {number}")
 
 
-def _announce(db: Path, urls: tuple[str, str], token: str) -> None:
+def _announce(db: Place, urls: tuple[str, str], token: str) -> None:
     """Print the addresses for respondents and researchers, and the open surveys."""
     public, research = urls
     lines = [f"deniable serves on {public}"]

@@ -25,7 +25,7 @@ from server.commands import (
 from server.deliver import Client, Unreachable, refused, to_store, to_url, worked
 from server.invitations import ISSUER
 from server.progress import Progress
-from server.store import Store, StoreError
+from server.store import Place, Store, StoreError
 
 
 def answers_of_file(name: str, survey: Survey) -> list[dict[str, str]]:
@@ -72,7 +72,7 @@ def simulate(
     seed: int | None,
     wave: int | None,
     dry_run: bool,
-    db: Path,
+    db: Place,
     form: str,
 ) -> None:
     """Randomize a table of true answers as respondents' devices would, and take the reports in."""

@@ -10,7 +10,7 @@ from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
 from server.commands import database, form_of_table, print_message, print_table, record, survey_file
 from server.remarks import remarks
-from server.store import Store
+from server.store import Place, Store
 from server.store.reports import FEWEST
 
 
@@ -36,7 +36,7 @@ def check(survey_file: Path, form: str) -> None:
 @survey_file
 @database
 @form_of_table
-def publish(survey_file: Path, db: Path, form: str) -> None:
+def publish(survey_file: Path, db: Place, form: str) -> None:
     """Freeze a survey and store it; print its version."""
     survey = read_survey(survey_file)
     store = Store(db, create=True)

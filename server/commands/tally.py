@@ -26,7 +26,7 @@ from server.commands import (
     wave_of_survey,
     write_new,
 )
-from server.store import Store
+from server.store import Place, Store
 from server.stored_results import StoredWave
 from server.stored_tally import tally_of
 
@@ -90,7 +90,7 @@ def export(
     batch: bool,
     all_reports: bool,
     output: Path | None,
-    db: Path,
+    db: Place,
 ) -> None:
     """Print the counts of a wave as JSON: no report, but how many count for each symbol.
 

@@ -12,7 +12,7 @@ from server.backups import counted
 from server.doctor import Check, logs
 from server.doctor.logs import option, running
 from server.health import ROOM
-from server.store import Store
+from server.store import Place, Store
 from server.store.disk import beside
 
 #: Open files that a worker should be allowed: 4,096 connections, and its own.
@@ -21,12 +21,15 @@ _FILES = 4608
 _OVERDUE = 14
 
 
-def look(db: Path, today: date, root: Path = Path("/")) -> Iterator[Check]:
+def look(db: Place, today: date, root: Path = Path("/")) -> Iterator[Check]:
     """Yield what is seen on the machine of a database, whose system files are under `root`."""
-    yield from _modes(db)
-    yield _disk(db)
+    if isinstance(db, Path):
+        yield from _modes(db)
+        yield _disk(db)
     store = Store(db)
     try:
+        for setting in store.database.settings():
+            yield Check("database", *setting)
         yield Check(
             "database",
             "deletions",
@@ -39,7 +42,8 @@ def look(db: Path, today: date, root: Path = Path("/")) -> Iterator[Check]:
         yield _backups(store, today)
     finally:
         store.database.leave()
-    yield from _servers(db, root)
+    if isinstance(db, Path):
+        yield from _servers(db, root)
     yield _swap(root)
     yield _core_dumps(root)
     yield from logs.look(root)

@@ -1,19 +1,21 @@
 """The store, the only folder with SQL. `schema` says what is stored, and so what cannot be."""
 
-from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, suppress
 from datetime import date
 from functools import cached_property
 from pathlib import Path
 from sqlite3 import Connection
 from typing import TYPE_CHECKING
 
-from server.store.copies import copied_in_memory, copy_to, migrate
-from server.store.database import StoreBusy
+from server.store import copies
+from server.store.copies import copied_in_memory, copy_to
+from server.store.database import Again, Database, StoreBusy
 from server.store.drafts import Drafts
 from server.store.file import File
 from server.store.locks import StoreError
 from server.store.log import Log
+from server.store.places import Place
 from server.store.researchers import Access, Researchers
 from server.store.studies import Studies
 from server.store.work import Work
@@ -28,14 +30,52 @@ if TYPE_CHECKING:
     from server.store.upkeep import Upkeep
     from server.wire import Refusal, Submission
 
-__all__ = ["Store", "StoreBusy", "StoreError", "migrate"]
+__all__ = ["Place", "Store", "StoreBusy", "StoreError", "migrate"]
+
+
+def _opened(place: Place, create: bool, upgrade: bool) -> Database:
+    if isinstance(place, Path):
+        return File(place, create, upgrade)
+    from server.store.postgres.database import Postgres  # which needs psycopg
+
+    return Postgres(place, create)
+
+
+def migrate(place: Place) -> tuple[int, Path] | None:
+    """Bring a database to this release's schema: see `copies.migrate`.
+
+    PostgreSQL's began with this release's, so there is nothing to do but to look.
+    """
+    if isinstance(place, Path):
+        return copies.migrate(place)
+    from server.store.postgres.database import Postgres
+
+    with Postgres(place).unserved():
+        return None
+
+
+#: How often a batch is tried whose transaction comes in the way of others.
+_TRIES = 5
+
+
+class _Once:
+    """Submissions that are gathered once, however often they are asked for."""
+
+    def __init__(self, submissions: "Iterable[Submission]") -> None:
+        self._source = submissions
+        self._kept: list[Submission] | None = None
+
+    def __iter__(self) -> "Iterator[Submission]":
+        if self._kept is None:
+            self._kept = list(self._source)
+        return iter(self._kept)
 
 
 class Store:
-    """A database, in parts by subject; parameters and errors are those of `File`."""
+    """A database, in parts by subject; parameters and errors are those of `File` or `Postgres`."""
 
-    def __init__(self, path: Path, create: bool = False, upgrade: bool = False) -> None:
-        self.database = File(path, create, upgrade)
+    def __init__(self, place: Place, create: bool = False, upgrade: bool = False) -> None:
+        self.database = _opened(place, create, upgrade)
         self.log = Log(self.database)
         self.studies = Studies(self.database)
         self.researchers = Researchers(self.database)
@@ -101,11 +141,20 @@ class Store:
         """Store a batch of submissions: `server.decision.take_in`."""
         from server.decision import take_in
 
-        return take_in(self.batches, submissions, today, simulated)
+        batch = _Once(submissions)
+        for _ in range(_TRIES - 1):
+            with suppress(Again):
+                return take_in(self.batches, batch, today, simulated)
+        return take_in(self.batches, batch, today, simulated)
 
-    def copy_to(self, target: Path) -> None:
-        """Copy the database to a new file, as `copies.copy_to` does."""
-        copy_to(self.database.write_copy, target)
+    def copy_to(self, target: Place) -> None:
+        """Copy the database to a new one, completely or not at all: see `copies`."""
+        if isinstance(target, Path):
+            copy_to(self.database.write_copy, target)
+        else:
+            from server.store.postgres.copying import copy_into
+
+            copy_into(target, self.database)
 
     def copied_in_memory(self) -> AbstractContextManager[Connection]:
         """Copy the database into memory, as `copies.copied_in_memory` does."""

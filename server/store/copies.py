@@ -93,7 +93,8 @@ def copied_in_memory(database: Database) -> Iterator[sqlite3.Connection]:
                 raise StoreError(f"{database.name}: the copy is damaged: {sound}")
             yield copy
     except (sqlite3.Error, MemoryError) as error:
-        got = f", got {database.path.stat().st_size:,} bytes" if database.path else ""
+        file = database.place
+        got = f", got {file.stat().st_size:,} bytes" if isinstance(file, Path) else ""
         raise StoreError(
             f"{database.name}: cannot be copied into memory: {error}; expected at most 1 GiB{got}"
         ) from None

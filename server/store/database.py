@@ -7,10 +7,10 @@ name their columns, and sums are cast to whole numbers.
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 from server.store.locks import StoreError
+from server.store.places import Place
 
 #: The tables that have something of respondents, in the order in which they are written; all have a
 #: column `survey`.
@@ -94,10 +94,10 @@ class Database(ABC):
     name: str
     #: What names its backups: the beginning of their names.
     stem: str
-    #: By what another process of this program opens it. It may hold a password.
+    #: Where it is, and by what text another process of this program finds it, which may hold a
+    #: password.
+    place: Place
     address: str
-    #: Its files on this machine, if it has any: the database's own first.
-    path: Path | None = None
 
     @property
     @abstractmethod
@@ -159,6 +159,10 @@ class Database(ABC):
         StoreError
             If it can have only one server, and has one, or its schema is being changed.
         """
+
+    @abstractmethod
+    def unserved(self) -> AbstractContextManager[None]:
+        """Keep servers away; StoreError if one runs on it."""
 
     @abstractmethod
     def is_served(self) -> bool:

@@ -86,7 +86,7 @@ class File(Database):
 
     def __init__(self, path: Path, create: bool = False, upgrade: bool = False) -> None:
         # One name for the file and its lock, and never one that means something else to SQLite.
-        self.path = path.resolve()
+        self.path = self.place = path.resolve()
         self.name, self.stem = str(self.path), self.path.stem
         self.address = str(path.absolute())
         if not create and not path.is_file():
@@ -233,6 +233,10 @@ class File(Database):
         """Hold the lock of this file's server; raise StoreError if another server has it."""
         with serving(self.path):
             yield True
+
+    def unserved(self) -> AbstractContextManager[None]:
+        """Keep servers away; StoreError if one runs on it."""
+        return serving(self.path)
 
     def is_served(self) -> bool:
         """Return whether a server runs on this database."""

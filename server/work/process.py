@@ -5,10 +5,10 @@ import signal
 import sys
 import threading
 import time
-from pathlib import Path
 
 from server import failures
-from server.store import Store
+from server.store import Place, Store
+from server.store.places import place_of
 from server.store.work import Job
 from server.work import read
 
@@ -16,12 +16,12 @@ from server.work import read
 LONGEST, NOTED = 900, 0.5
 
 
-def main(path: Path) -> None:
+def main(place: Place) -> None:
     """Do all work that waits, one piece after another, unless another process does so."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
     os.nice(19)
     signal.signal(signal.SIGALRM, _too_long)
-    store = Store(path)
+    store = Store(place)
     with store.database.doing_work() as is_alone:
         while is_alone and (job := store.work.next()):
             _do(store, job)
@@ -66,4 +66,4 @@ def _end_with_parent() -> None:
 
 
 if __name__ == "__main__":
-    main(Path(os.environ["DENIABLE_DB"]))
+    main(place_of(os.environ["DENIABLE_DB"]))

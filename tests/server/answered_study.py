@@ -1,7 +1,6 @@
 """A study that made-up people answered, for tests of the console: files, people, and questions."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from analysis.survey.survey import Survey
 from server import access
 from server.app import create_app
 from server.deliver import to_store
-from server.store import Store
+from server.store import Place, Store
 from server.store.researchers import Researcher
 
 DRINKS = """
@@ -46,7 +45,7 @@ TOGETHER = "/surveys/canteen/together"
 NAMES = {"ada": "owner", "bob": "analyst", "cleo": "fieldworker"}
 
 
-def studied(database: Path, survey: Survey) -> Store:
+def studied(database: Place, survey: Survey) -> Store:
     """A database with a closed wave of 600, and an account of each role."""
     store = Store(database, create=True)
     store.surveys.publish(survey)
@@ -65,7 +64,7 @@ def answered(store: Store, survey: Survey, wave: int, people: int) -> None:
     store.surveys.close_waves(survey.id)
 
 
-def signed_in(database: Path, name: str) -> FlaskClient:
+def signed_in(database: Place, name: str) -> FlaskClient:
     """A browser in which somebody has signed in."""
     browser = create_app({"DATABASE": database}).test_client()
     assert log_in(browser, name).status_code == 303

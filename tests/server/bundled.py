@@ -3,7 +3,6 @@
 import io
 import zipfile
 from hashlib import sha256
-from pathlib import Path
 
 import numpy as np
 from command_line import run
@@ -11,10 +10,10 @@ from command_line import run
 from analysis.survey.simulate import made_up_answers, payloads
 from analysis.survey.survey import Survey
 from server.deliver import to_store
-from server.store import Store
+from server.store import Place, Store
 
 
-def study(database: Path, survey: Survey, people: int) -> Store:
+def study(database: Place, survey: Survey, people: int) -> Store:
     store = Store(database, create=True)
     store.surveys.publish(survey)
     store.surveys.open_wave(survey.id)
@@ -24,13 +23,14 @@ def study(database: Path, survey: Survey, people: int) -> Store:
     return store
 
 
-def bundled(database: Path, survey_id: str, *more: object) -> bytes:
+def bundled(database: Place, survey_id: str, *more: object) -> bytes:
     output = database.parent / "study.zip"
     output.unlink(missing_ok=True)
     result = run("bundle", survey_id, "--db", database, "--output", output, *more)
     assert result.exit_code == 0, result.output
     assert sha256(output.read_bytes()).hexdigest() in result.stderr
-    return output.read_bytes()
+    written: bytes = output.read_bytes()
+    return written
 
 
 def opened(data: bytes) -> dict[str, bytes]:

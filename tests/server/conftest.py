@@ -2,9 +2,9 @@
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from flask.testing import FlaskClient
@@ -13,7 +13,11 @@ from analysis.survey.simulate import payloads
 from analysis.survey.survey import Survey
 from server.app import create_app
 from server.deliver import to_store
-from server.store import Store
+from server.store import Place, Store
+from server.store.places import Address
+
+if TYPE_CHECKING:
+    from postgres import Cluster
 
 # For load.py and command_line.py: the tests are no package, lest their names hide others.
 sys.path.insert(0, str(Path(__file__).parent))
@@ -21,13 +25,38 @@ sys.path.insert(0, str(Path(__file__).parent))
 Payload = dict[str, Any]
 
 
-@pytest.fixture
-def database(tmp_path: Path) -> Path:
-    return tmp_path / "canteen.db"
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run tests marked `both` over both kinds of databases."""
+    marks = {mark.name for mark in metafunc.definition.iter_markers()}
+    if "database" in metafunc.fixturenames and "both" in marks and "sqlite" not in marks:
+        kinds = ["sqlite", pytest.param("postgresql", marks=pytest.mark.more)]
+        metafunc.parametrize("database", kinds, indirect=True)
+
+
+@pytest.fixture(scope="session")
+def cluster() -> "Iterator[Cluster]":
+    """A PostgreSQL server, if one is installed."""
+    # Imported here: they import Playwright, which few of these tests need.
+    import postgres
+    import programs
+
+    if programs.find("postgresql") is None:
+        pytest.skip("no PostgreSQL is installed: python tests/programs.py postgresql")
+    with postgres.cluster() as one:
+        yield one
 
 
 @pytest.fixture
-def store(database: Path, survey: Survey) -> Store:
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
+    """The place of a database that is not there yet."""
+    if getattr(request, "param", "sqlite") == "sqlite":
+        return tmp_path / "canteen.db"
+    address: Address = request.getfixturevalue("cluster").new()
+    return address
+
+
+@pytest.fixture
+def store(database: Place, survey: Survey) -> Store:
     store = Store(database, create=True)
     store.surveys.publish(survey)
     store.surveys.open_wave(survey.id)
@@ -44,7 +73,7 @@ def answered(store: Store, survey: Survey) -> int:
 
 
 @pytest.fixture
-def client(store: Store, database: Path) -> FlaskClient:
+def client(store: Store, database: Place) -> FlaskClient:
     return create_app({"DATABASE": database}).test_client()
 
 

@@ -7,9 +7,9 @@ import random
 import secrets
 import signal
 import socket
-import sqlite3
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections import Counter
@@ -30,8 +30,7 @@ from analysis.survey.simulate import payloads
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
 from server.intake import check
-from server.store import Store
-from server.store.inspection import integrity
+from server.store import Place, Store
 from server.wire import Refusal
 
 COMMAND = [sys.executable, "-m", "server.cli"]
@@ -46,8 +45,10 @@ def deniable(*arguments: object) -> "subprocess.CompletedProcess[str]":
 class Server:
     """`deniable serve`, with a port of the kernel's; what it says on stderr goes to a file."""
 
-    def __init__(self, database: Path, *arguments: object, ready: bool = True) -> None:
-        self.stderr = database.with_name(f"{database.name}.stderr")
+    def __init__(self, database: Place, *arguments: object, ready: bool = True) -> None:
+        self.stderr = Path(tempfile.mkdtemp(prefix="served-")) / "stderr"
+        if isinstance(database, Path):
+            self.stderr = database.with_name(f"{database.name}.stderr")
         call = [*COMMAND, "serve", *map(str, arguments), "--port", "0", "--db", str(database)]
         with self.stderr.open("ab") as stderr:
             self.process = subprocess.Popen(call, stdout=subprocess.PIPE, stderr=stderr, text=True)
@@ -221,7 +222,7 @@ def take_in(
 
 
 def take(
-    database: Path, survey_file: Path, tokens: list[str], start: Barrier, seed: int, to: Path
+    database: Place, survey_file: Path, tokens: list[str], start: Barrier, seed: int, to: Path
 ) -> None:
     """Try every invitation, a few in each transaction; a process of its own does.
 
@@ -369,16 +370,19 @@ def is_busy(answer: Answer) -> bool:
     )
 
 
-def column(database: Path, sql: str) -> list[Any]:
+def column(database: Place, sql: str) -> list[Any]:
     """The first column of a query, on a connection of its own."""
-    with contextlib.closing(sqlite3.connect(database)) as connection:
-        return [row[0] for row in connection.execute(sql)]
+    store = Store(database)
+    try:
+        return [row[0] for row in store.database.query(sql).fetchall()]
+    finally:
+        store.database.leave()
 
 
-def check_books(database: Path, survey: Survey, acknowledged: set[bytes]) -> None:
+def check_books(database: Place, survey: Survey, acknowledged: set[bytes]) -> None:
     """All that was acknowledged is stored, once, charged once and tallied once."""
     store = Store(database)
-    assert integrity(store.database.connection) == "ok"
+    assert store.database.integrity() == "ok"
     stored = column(database, f"SELECT rid FROM report WHERE survey = '{survey.id}'")
     assert not acknowledged - set(stored)
     assert len(stored) == len(set(stored))

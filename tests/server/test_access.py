@@ -4,7 +4,6 @@ import base64
 import re
 from collections.abc import Iterator
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,8 +12,7 @@ from flask.testing import FlaskClient
 
 from server import access
 from server.app import create_app
-from server.store import Store
-from server.store.inspection import tables
+from server.store import Place, Store
 from server.store.researchers import FREE_ATTEMPTS, Researcher
 
 SECRET = "correct horse battery staple"
@@ -41,7 +39,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[float]]:
 
 
 @pytest.fixture
-def app(store: Store, database: Path) -> Flask:
+def app(store: Store, database: Place) -> Flask:
     secret = access.hashed(SECRET)
     store.researchers.put(Researcher("ada", "owner"), secret)
     store.researchers.put(Researcher("bob", "analyst"), secret)
@@ -251,7 +249,7 @@ def test_names_that_do_not_exist_look_like_those_that_do(
     assert len(set(map(tuple, told.values()))) == 1
     for number in range(300):
         log_in(browser, f"nobody-{number}", "guess")
-    assert tables(store.database.connection)["throttle"][1] <= 16**3
+    assert store.database.tables()["throttle"][1] <= 16**3
 
 
 def test_a_password_is_kept_as_scrypt_and_two_bytes(store: Store, app: Flask) -> None:
@@ -264,7 +262,7 @@ def test_a_password_is_kept_as_scrypt_and_two_bytes(store: Store, app: Flask) ->
 
 
 def test_what_researchers_do_is_noted_and_cannot_be_unnoted(
-    browser: FlaskClient, store: Store, database: Path
+    browser: FlaskClient, store: Store, database: Place
 ) -> None:
     log_in(browser)
     browser.get("/results/canteen", **HTTPS)
@@ -316,7 +314,7 @@ def test_a_form_that_is_too_long_is_not_read(browser: FlaskClient) -> None:
     assert answer.status_code == 413
 
 
-def test_the_planes_can_be_served_apart(store: Store, database: Path) -> None:
+def test_the_planes_can_be_served_apart(store: Store, database: Place) -> None:
     store.access.add_token("token")
     bearer = {"Authorization": "Bearer token"}
     public = create_app({"DATABASE": database, "PLANES": ["public"]}).test_client()

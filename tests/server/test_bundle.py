@@ -63,7 +63,7 @@ def _complaint(data: bytes) -> str:
 
 
 def test_a_bundle_is_whole_and_says_what_the_commands_say(store: Store, answered: int) -> None:
-    database = store.database.path
+    database = store.database.place
     data = bundled(database, "canteen")
     assert data == bundled(database, "canteen")
     members = opened(data)
@@ -88,10 +88,10 @@ def test_a_bundle_is_whole_and_says_what_the_commands_say(store: Store, answered
 
 
 def test_a_bundle_tells_nobody_apart(store: Store, answered: int) -> None:
-    data = bundled(store.database.path, "canteen")
+    data = bundled(store.database.place, "canteen")
     for entry in zipfile.ZipFile(io.BytesIO(data)).infolist():
         assert (entry.date_time, entry.extra, entry.comment) == ((1980, 1, 1, 0, 0, 0), b"", b"")
-    connection = sqlite3.connect(store.database.path)
+    connection = sqlite3.connect(str(store.database.place))
     secrets = set[bytes]()
     for name, *_ in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'"):
         columns = [row[1] for row in connection.execute(f"PRAGMA table_info({name})")]
@@ -281,7 +281,7 @@ def test_what_may_not_be_exported_is_not_bundled(
 ) -> None:
     store.surveys.open_wave("canteen")
     output = tmp_path / "study.zip"
-    words = "bundle", "canteen", "--db", store.database.path, "--output", output
+    words = "bundle", "canteen", "--db", store.database.place, "--output", output
     for more, told in (
         (["--batch"], "wait for the wave to be closed"),
         (["--version", "pooled"], "expected one, since a bundle is of one frozen survey"),
@@ -310,7 +310,7 @@ def test_the_console_hands_out_the_same(
     served = client.get(unescape(link), headers=bearer)
     assert (served.status_code, served.content_type) == (200, "application/zip")
     assert "canteen-bundle-wave-1-" in served.headers["Content-Disposition"]
-    assert served.data == bundled(store.database.path, "canteen", "--batch")
+    assert served.data == bundled(store.database.place, "canteen", "--batch")
     store.surveys.open_wave("canteen")
     assert client.get(address, headers=bearer).status_code == 403
     assert (
@@ -354,6 +354,6 @@ def test_who_bundles_an_open_wave_is_warned(
     store: Store, survey: Survey, answered: int, tmp_path: Path
 ) -> None:
     store.surveys.open_wave("canteen")
-    result = run("bundle", "canteen", "--db", store.database.path, "--output", tmp_path / "x.zip")
+    result = run("bundle", "canteen", "--db", store.database.place, "--output", tmp_path / "x.zip")
     assert result.exit_code == 0
     assert "another bundle would show which reports came in between" in result.stderr

@@ -34,7 +34,7 @@ def _unpacked(data: bytes, folder: Path) -> Path:
 def test_the_notebook_computes_every_estimate_again(
     store: Store, answered: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    data = bundled(store.database.path, "canteen")
+    data = bundled(store.database.place, "canteen")
     monkeypatch.chdir(_unpacked(data, tmp_path / "all"))
     cells = json.loads(Path("recompute.ipynb").read_text())["cells"]
     programs = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
@@ -65,7 +65,7 @@ def test_base_r_computes_the_same(tmp_path: Path, read: Callable[[str], Survey])
         folder = tmp_path / str(number)
         folder.mkdir()
         store = study(folder / "x.db", survey, 150)
-        data = bundled(store.database.path, survey.id)
+        data = bundled(store.database.place, survey.id)
         assert verify_bundle(data).reports == 150
         _unpacked(data, folder / "all")
         called = [program, "recompute.R"]

@@ -220,7 +220,7 @@ def test_authors_labels_are_no_formulas_in_a_spreadsheet(tmp_path: Path, survey_
     store.log.add("2026-01-01T00:00:00Z", "=cmd|' /C calc'!A0", "+1", "-1")
     store.close()
     for command in ("estimate", "export", "ledger", "plausibility"):
-        done = CliRunner().invoke(main, [command, survey.id, "--db", str(store.database.path)])
+        done = CliRunner().invoke(main, [command, survey.id, "--db", str(store.database.place)])
         assert done.exit_code == 0
         cells = [cell for row in csv.reader(io.StringIO(done.stdout)) for cell in row]
         odd = [cell for cell in cells if cell[:1] in tuple("=+@\t\r")]
@@ -228,6 +228,6 @@ def test_authors_labels_are_no_formulas_in_a_spreadsheet(tmp_path: Path, survey_
         assert odd == []
         if command == "estimate":
             assert any(cell.startswith("'=HYPERLINK") for cell in cells)
-    done = CliRunner().invoke(main, ["log", "--db", str(store.database.path)])
+    done = CliRunner().invoke(main, ["log", "--db", str(store.database.place)])
     assert "'=cmd" in done.stdout
     assert "'+1" in done.stdout

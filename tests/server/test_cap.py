@@ -22,7 +22,7 @@ from server.app import create_app
 from server.decision import Decision
 from server.intake import check
 from server.invitations import ISSUER
-from server.store import Store
+from server.store import Place, Store
 from server.store.batches import Batches
 from server.wire import Refusal
 
@@ -69,7 +69,7 @@ def body(survey: Survey, wave: int, answer: str = "yes", seed: int = 1) -> dict[
 
 def post(store: Store, content: dict[str, Any] | bytes) -> Any:
     data = content if isinstance(content, bytes) else json.dumps(content).encode()
-    client: FlaskClient = create_app({"DATABASE": store.database.path}).test_client()
+    client: FlaskClient = create_app({"DATABASE": store.database.place}).test_client()
     return client.post("/api/surveys/tenths/reports", data=data, content_type="application/json")
 
 
@@ -194,7 +194,7 @@ RACERS = 8
 ROUNDS = (1, 1, 1, 1, 1, 1, 3, 3, 3)
 
 
-def race(database: Path, file: Path, start: Barrier, racer: int, to: Path) -> None:
+def race(database: Place, file: Path, start: Barrier, racer: int, to: Path) -> None:
     """Sends a report of one person in each round, when all do; a process of its own does."""
     store, survey, outcomes = Store(database), read_survey(file), []
     for number in range(len(ROUNDS)):
@@ -222,7 +222,7 @@ def test_of_eight_processes_as_many_win_as_the_cap_has_room_for(tmp_path: Path) 
     results = [tmp_path / f"{racer}.txt" for racer in range(RACERS)]
     racers = [
         context.Process(
-            target=race, args=(store.database.path, tmp_path / "tenths.toml", start, n, to)
+            target=race, args=(store.database.place, tmp_path / "tenths.toml", start, n, to)
         )
         for n, to in enumerate(results)
     ]

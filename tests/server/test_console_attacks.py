@@ -76,7 +76,7 @@ def test_a_trial_stays_one_whatever_is_done_with_it(
             store.surveys.open_wave("canteen-trial")
     with pytest.raises(StoreError, match="got a trial copy"):
         store.surveys.publish(trial_of(survey))
-    result = run("open", "canteen-trial", "--db", store.database.path)
+    result = run("open", "canteen-trial", "--db", store.database.place)
     assert (result.exit_code, "got a trial copy" in result.stderr) == (1, True)
     _filled(store, 50)  # and another one can be filled
     assert sum(store.reports.cells("canteen-trial").values()) == 50

@@ -2,6 +2,7 @@
 
 import json
 import re
+import sqlite3
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -21,10 +22,11 @@ from server import work
 from server.app import create_app
 from server.clock import today
 from server.deliver import to_store
-from server.store import Store
-from server.store.locks import doing_work
+from server.store import Place, Store
 from server.store.work import REFUSED
 from server.work.process import main
+
+pytestmark = pytest.mark.both
 
 
 @pytest.fixture
@@ -34,12 +36,12 @@ def survey(survey_file: Path) -> Survey:
 
 
 @pytest.fixture
-def store(database: Path, survey: Survey) -> Store:
+def store(database: Place, survey: Survey) -> Store:
     return studied(database, survey)
 
 
 @pytest.fixture
-def browser(store: Store, database: Path) -> FlaskClient:
+def browser(store: Store, database: Place) -> FlaskClient:
     """A browser of an analyst."""
     return signed_in(database, "bob")
 
@@ -64,7 +66,7 @@ def test_what_cannot_be_computed_is_told_at_its_field_with_what_was_chosen(
 
 @pytest.mark.more
 def test_estimates_are_calibrated_to_shares_that_are_typed_as_the_command_does(
-    browser: FlaskClient, store: Store, database: Path, tmp_path: Path
+    browser: FlaskClient, store: Store, database: Place, tmp_path: Path
 ) -> None:
     assert "Known shares of the population" in browser.get(TOGETHER, **HTTPS).text
     assert 'name="share.old.no-answer"' not in browser.get(TOGETHER, **HTTPS).text
@@ -163,7 +165,7 @@ def test_what_cannot_be_told_is_said_in_words(
 
 
 def test_tables_wait_for_closing_and_for_those_who_may_see_them(
-    browser: FlaskClient, database: Path, store: Store, survey: Survey
+    browser: FlaskClient, database: Place, store: Store, survey: Survey
 ) -> None:
     address = ask(browser, first="meat", second="dish")
     table = f"/api{address}".replace("/together?", "/crosstab.csv?")
@@ -217,7 +219,7 @@ def test_texts_of_a_survey_run_nowhere(browser: FlaskClient) -> None:
 
 
 def test_a_trial_is_filled_by_people_who_do_not_exist(
-    browser: FlaskClient, database: Path, store: Store
+    browser: FlaskClient, database: Place, store: Store
 ) -> None:
     answer = post(browser, "/surveys/canteen/trial", respondents="300")
     assert answer.location == "/surveys/canteen/pilot#made-up"
@@ -255,7 +257,7 @@ def test_a_survey_with_the_id_of_a_trial_is_never_overwritten(
 
 
 def test_an_audit_reads_everything_and_tells_no_number_of_reports(
-    browser: FlaskClient, database: Path, store: Store
+    browser: FlaskClient, database: Place, store: Store
 ) -> None:
     assert post(browser, "/surveys/canteen/audit").status_code == 403
     owner = signed_in(database, "ada")
@@ -267,14 +269,14 @@ def test_an_audit_reads_everything_and_tells_no_number_of_reports(
 
 
 def test_work_that_its_process_left_is_done_by_the_next(
-    store: Store, database: Path, monkeypatch: pytest.MonkeyPatch
+    store: Store, database: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(work, "begin", lambda _: None)
     monkeypatch.setattr("server.work.process._end_with_parent", lambda: None)
     monkeypatch.setattr("os.nice", lambda _: 0)
     asked = work.kinds()["audit"]("canteen", 1)  # type: ignore[call-arg]
     assert work.ask(store, asked)
-    with doing_work(database) as alone:
+    with store.database.doing_work() as alone:
         assert alone
         main(database)  # another process has the lock, so this one leaves
         job = work.find(store, asked)
@@ -353,12 +355,14 @@ def test_live_parts_say_what_the_page_says_and_keep_nobody_signed_in(
     assert browser.application.test_client().get(address, **HTTPS).status_code == 401
 
 
+@pytest.mark.sqlite
 def test_every_page_answers_within_bounds_whatever_is_stored(browser: FlaskClient) -> None:
     """Pages read snapshots of counts, so that none of them opens a report."""
     pages = ("/surveys", "/surveys/canteen", "/results/canteen", "/surveys/canteen/privacy")
     opened: list[str] = []
     store: Store = browser.application.extensions["store"]
     connection = store.database.connection
+    assert isinstance(connection, sqlite3.Connection)
     connection.set_trace_callback(opened.append)
     for page in (*pages, "/surveys/canteen/downloads", TOGETHER):
         assert browser.get(page, **HTTPS).status_code == 200

@@ -24,7 +24,7 @@ from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
 from server import writer
 from server.intake import check
-from server.store import Store
+from server.store import Place, Store
 from server.store.file import File
 from server.writer import BUSY, Writer
 
@@ -44,6 +44,8 @@ from load import (
     take_in,
 )
 
+pytestmark = pytest.mark.both
+
 
 def _has(load: Load, status: int, count: int) -> bool:
     """Whether so many requests got this status."""
@@ -52,7 +54,7 @@ def _has(load: Load, status: int, count: int) -> bool:
 
 @pytest.mark.more
 def test_what_was_acknowledged_survives_four_kills(
-    survey: Survey, survey_file: Path, database: Path
+    survey: Survey, survey_file: Path, database: Place
 ) -> None:
     with ExitStack() as running, Load(survey) as load:
         server = running.enter_context(Server(database, survey_file))
@@ -76,7 +78,9 @@ def test_what_was_acknowledged_survives_four_kills(
 
 @pytest.mark.more
 @pytest.mark.parametrize("ready", [True, False], ids=["serving", "starting"])
-def test_nothing_of_a_killed_server_goes_on(ready: bool, survey_file: Path, database: Path) -> None:
+def test_nothing_of_a_killed_server_goes_on(
+    ready: bool, survey_file: Path, database: Place
+) -> None:
     server = Server(database, survey_file, "--research-port", 0, ready=ready)
     try:
         # One for each address, the two workers of the first and that of the other.
@@ -106,6 +110,7 @@ def _largest_file(pids: list[int], size: int) -> Iterator[None]:
             resource.prlimit(pid, resource.RLIMIT_FSIZE, limits)
 
 
+@pytest.mark.sqlite
 @pytest.mark.more
 def test_a_full_disk_refuses_and_loses_nothing(
     survey: Survey, survey_file: Path, database: Path
@@ -135,6 +140,7 @@ def test_a_full_disk_refuses_and_loses_nothing(
         check_books(database, survey, set(load.sent))
 
 
+@pytest.mark.sqlite
 def test_a_plug_pulled_before_the_file_is_rewritten_leaves_no_deleted_report(
     survey_file: Path, database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -158,6 +164,7 @@ def test_a_plug_pulled_before_the_file_is_rewritten_leaves_no_deleted_report(
     assert not any(rid in database.read_bytes() for rid in sent)
 
 
+@pytest.mark.sqlite
 @pytest.mark.more
 def test_a_stop_in_mid_load_answers_what_it_began_to(
     survey: Survey, survey_file: Path, database: Path
@@ -175,13 +182,14 @@ def test_a_stop_in_mid_load_answers_what_it_began_to(
 
 
 @contextmanager
-def _stuck(database: Path) -> Iterator[None]:
+def _stuck(database: Place) -> Iterator[None]:
     """Another process has the file lock."""
     with open(f"{database}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
+@pytest.mark.sqlite
 @pytest.mark.more
 def test_a_stuck_store_refuses_in_time_and_is_read_meanwhile(
     survey: Survey, survey_file: Path, database: Path
@@ -218,6 +226,7 @@ def test_a_stuck_store_refuses_in_time_and_is_read_meanwhile(
         check_books(database, survey, set(sent))
 
 
+@pytest.mark.sqlite
 def test_more_than_may_wait_are_refused_at_once(
     store: Store, survey: Survey, database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -248,6 +257,7 @@ def test_more_than_may_wait_are_refused_at_once(
     assert ours.put(last) == 201
 
 
+@pytest.mark.sqlite
 def test_one_who_waited_too_long_is_told_so_and_may_be_stored_later(
     store: Store, survey: Survey, database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

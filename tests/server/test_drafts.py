@@ -23,6 +23,8 @@ from server.store.drafts import KEPT, Outdated
 from server.studies import templates
 from server.work.trial import PILOT_END, trial_id
 
+pytestmark = pytest.mark.both
+
 __all__ = ["app", "signed_in", "survey_file"]
 EXAMPLE = Path(__file__).parents[2] / "examples" / "well-being.toml"
 

@@ -98,7 +98,7 @@ class Written:
     def __init__(self, folder: Path) -> None:
         (folder / "formats.toml").write_text(SURVEY)
         self.folder, self.survey = folder, read_survey(folder / "formats.toml")
-        self.database = study(folder / "x.db", self.survey, PEOPLE).database.path
+        self.database = study(folder / "x.db", self.survey, PEOPLE).database.place
         printed = run("export", "formats", "--db", self.database).stdout
         self.header, *self.rows = csv.reader(io.StringIO(printed))
 

@@ -28,6 +28,8 @@ from server.proof_of_work import work
 from server.store import Store
 from server.wire import STATUS
 
+pytestmark = pytest.mark.both
+
 SURVEY = """
 title = "All channels"
 id = "all"

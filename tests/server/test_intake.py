@@ -16,6 +16,8 @@ from analysis.survey.survey_file import read_survey
 from server.store import Store
 from server.store.file import File
 
+pytestmark = pytest.mark.both
+
 Send = Callable[..., Any]
 
 
@@ -196,6 +198,7 @@ def test_no_such_survey(client: FlaskClient) -> None:
     _problem(client.get("/api/surveys/none"), 404, "not-found")
 
 
+@pytest.mark.sqlite
 def test_a_full_or_locked_store_asks_to_try_again(
     send: Send, make: Send, store: Store, survey: Survey, monkeypatch: pytest.MonkeyPatch
 ) -> None:

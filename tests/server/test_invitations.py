@@ -1,6 +1,7 @@
 """Invitations: mistakes in a link are found; a question about one tells little."""
 
 import re
+import sqlite3
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
@@ -13,8 +14,10 @@ from analysis.survey.simulate import payloads
 from analysis.survey.survey_file import read_survey
 from server.app import create_app
 from server.invitations import DIGITS, ISSUER, RateLimit, check_digits
-from server.store import Store
+from server.store import Place, Store
 from server.wire import Submission
+
+pytestmark = pytest.mark.both
 
 
 def _is_whole(token: str) -> bool:
@@ -123,7 +126,12 @@ def test_question_of_another_website_or_in_another_format_is_refused(
 
 
 def test_link_queries_are_limited_by_survey_and_reports_are_not(
-    invited: str, database: Path, ask: Ask, client: FlaskClient, send: Callable[..., Any], make: Any
+    invited: str,
+    database: Place,
+    ask: Ask,
+    client: FlaskClient,
+    send: Callable[..., Any],
+    make: Any,
 ) -> None:
     client.application.extensions["link_limit"] = RateLimit(burst=3, rate=1e-9)
     statuses = [ask("A" * 22).status_code for _ in range(5)]
@@ -143,12 +151,13 @@ def test_rate_limit_fills_again_and_keeps_surveys_apart() -> None:
     assert [limit.allows("a") for _ in range(2)] == [True, False]
 
 
-def test_questions_are_answered_where_respondents_are(database: Path, store: Store) -> None:
+def test_questions_are_answered_where_respondents_are(database: Place, store: Store) -> None:
     app = create_app({"DATABASE": database, "PLANES": ["research"]})
     asked = app.test_client().post("/api/surveys/canteen/invitations", json={})
     assert asked.status_code == 404
 
 
+@pytest.mark.sqlite
 def test_a_batch_looks_up_what_it_needs_by_whole_keys(
     invited: str, store: Store, survey_file: Path
 ) -> None:
@@ -158,6 +167,7 @@ def test_a_batch_looks_up_what_it_needs_by_whole_keys(
     reports = next(payloads(survey, [{"meat": "yes", "dish": "soup", "price": "3"}], 1, 1))
     asked: list[str] = []
     connection = store.database.connection
+    assert isinstance(connection, sqlite3.Connection)
     connection.set_trace_callback(asked.append)
     batch = [
         Submission(survey, 1, bytes([n] * 16), bytes([n + 9] * 16), key, reports["reports"])

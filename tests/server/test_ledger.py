@@ -18,7 +18,9 @@ from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
 from server.app import create_app
 from server.deliver import to_store
-from server.store import Store
+from server.store import Place, Store
+
+pytestmark = pytest.mark.both
 
 Send = Callable[..., Any]
 TENTH = """
@@ -50,7 +52,7 @@ def fill(store: Store, survey: Survey, waves: int, people: int = 3) -> None:
 
 @pytest.mark.parametrize("by", list(LEDGERS))
 def test_each_table_is_the_same_as_csv_and_as_json(
-    store: Store, survey: Survey, database: Path, by: str
+    store: Store, survey: Survey, database: Place, by: str
 ) -> None:
     fill(store, survey, 2)
     text = run("ledger", "canteen", "--by", by, "--db", database)
@@ -89,7 +91,7 @@ def test_the_convolution_and_its_delta_are_shown(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("delta", ["0", "-0.5", "1", "nan", "inf", "x"])
-def test_a_delta_that_is_none_is_wrong_usage(store: Store, database: Path, delta: str) -> None:
+def test_a_delta_that_is_none_is_wrong_usage(store: Store, database: Place, delta: str) -> None:
     result = run("ledger", "canteen", "--delta", delta, "--db", database)
     assert result.exit_code == 2
     assert "Invalid value for '--delta'" in result.stderr
@@ -98,7 +100,7 @@ def test_a_delta_that_is_none_is_wrong_usage(store: Store, database: Path, delta
 
 
 @pytest.mark.parametrize("by", list(LEDGERS))
-def test_an_empty_ledger_is_its_header_and_an_error(store: Store, database: Path, by: str) -> None:
+def test_an_empty_ledger_is_its_header_and_an_error(store: Store, database: Place, by: str) -> None:
     header = ",".join(COLUMNS_BY[by]) + "\n"
     result = run("ledger", "canteen", "--by", by, "--db", database)
     assert (result.exit_code, result.stdout) == (1, header)
@@ -108,7 +110,7 @@ def test_an_empty_ledger_is_its_header_and_an_error(store: Store, database: Path
     assert json.loads(run("ledger", "canteen", "--json", "--db", database).stdout) == []
 
 
-def test_no_such_survey_is_told(store: Store, database: Path) -> None:
+def test_no_such_survey_is_told(store: Store, database: Place) -> None:
     result = run("ledger", "none", "--db", database)
     assert (result.exit_code, result.stdout) == (1, "")
     assert "survey: expected one of canteen, got 'none'" in result.stderr

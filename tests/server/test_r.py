@@ -117,7 +117,8 @@ def _r(folder: Path, program: str, **environment: str) -> list[Row]:
 def _both(tmp_path: Path, survey: Survey, people: int) -> tuple[Path, Path]:
     """Return a folder with a bundle's files and with reports.R, and the database."""
     (tmp_path / survey.id).mkdir()
-    database = study(tmp_path / survey.id / "x.db", survey, people).database.path
+    database = tmp_path / survey.id / "x.db"
+    study(database, survey, people)
     folder = tmp_path / survey.id / "all"
     zipfile.ZipFile(io.BytesIO(bundled(database, survey.id))).extractall(folder)
     words = "--format", "r", "--output", folder / "reports.R"

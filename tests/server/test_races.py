@@ -21,7 +21,7 @@ from analysis.survey.survey_file import read_survey
 from server import writer
 from server.intake import check
 from server.invitations import ISSUER
-from server.store import Store
+from server.store import Place, Store
 from server.store.file import File
 from server.wire import Refusal, Submission
 from server.writer import Writer
@@ -31,6 +31,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from limits import LONG, wait_until
 from load import Server, check_books, column, invited, post_until_taken, run_all, submissions, take
+
+pytestmark = pytest.mark.both
 
 
 @pytest.fixture
@@ -44,7 +46,7 @@ def closed_file(survey_file: Path) -> Path:
 
 @pytest.mark.more
 def test_each_of_many_equal_requests_at_once_is_stored_and_charged_once(
-    survey: Survey, survey_file: Path, database: Path
+    survey: Survey, survey_file: Path, database: Place
 ) -> None:
     sent = [one for one in islice(submissions(survey), 300) for _ in range(6)]
     with Server(database, survey_file) as server:
@@ -61,7 +63,7 @@ def test_each_of_many_equal_requests_at_once_is_stored_and_charged_once(
 
 @pytest.mark.more
 def test_four_processes_that_race_for_invitations_use_each_once(
-    closed_file: Path, database: Path, tmp_path: Path
+    closed_file: Path, database: Place, tmp_path: Path
 ) -> None:
     survey = read_survey(closed_file)
     store = Store(database, create=True)
@@ -87,7 +89,7 @@ def test_four_processes_that_race_for_invitations_use_each_once(
 
 
 @pytest.mark.more
-def test_invitations_are_used_once_over_two_workers(closed_file: Path, database: Path) -> None:
+def test_invitations_are_used_once_over_two_workers(closed_file: Path, database: Place) -> None:
     survey = read_survey(closed_file)
     tokens = [ISSUER.issue() for _ in range(60)]
     with Server(database, closed_file) as server:
@@ -104,6 +106,7 @@ def test_invitations_are_used_once_over_two_workers(closed_file: Path, database:
         store.close()
 
 
+@pytest.mark.sqlite
 def test_a_submission_that_breaks_the_store_fails_alone(
     store: Store, survey: Survey, database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

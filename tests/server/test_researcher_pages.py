@@ -63,9 +63,11 @@ def test_a_removed_token_lets_nobody_in(
     assert client.get(ADDRESSES[0], headers=bearer).status_code == 401
 
 
-def test_only_the_hash_of_a_token_is_stored(store: Store, bearer: dict[str, str]) -> None:
+def test_only_the_hash_of_a_token_is_stored(
+    store: Store, database: Path, bearer: dict[str, str]
+) -> None:
     store.close()
-    assert b"let me in" not in store.database.path.read_bytes()
+    assert b"let me in" not in database.read_bytes()
 
 
 def test_estimates_and_ledger_are_the_tables(

@@ -158,11 +158,11 @@ def test_a_reader_does_not_have_the_file_written_anew_again_and_again(
     assert ours.put(check(store, survey.id, body)) == 201
     before = ours._rewritten
     wait_until(lambda: ours._rewritten != before)
-    size = store.database.wal_size()
+    size = File(database).wal_size()
     time.sleep(3 * writer.IDLE)
-    assert store.database.wal_size() == size > 0
+    assert File(database).wal_size() == size > 0
     reader.close()
-    wait_until(lambda: not store.database.wal_size())
+    wait_until(lambda: not File(database).wal_size())
 
 
 def _status(url: str, token: str) -> int:
@@ -338,7 +338,7 @@ def test_restoring_opens_nothing_and_says_what_comes_back(
 
 def test_groups_of_few_are_warned_of(store: Store, survey: Survey, survey_file: Path) -> None:
     bodies, _ = _sent(survey, 19)
-    database = store.database.path
+    database = store.database.place
     assert set(take_in(store, bodies, survey)) == {201}
     told = run("audit", "--db", database)
     assert told.exit_code == 0
@@ -364,8 +364,8 @@ def test_groups_of_enough_are_not_warned_of(
 ) -> None:
     bodies, _ = _sent(survey, 20)
     assert set(take_in(store, bodies, survey)) == {201}
-    told = run("audit", "--db", store.database.path)
+    told = run("audit", "--db", store.database.place)
     assert "note: " not in told.stderr
     assert "none of fewer than 20" in told.stdout
     survey_file.write_text(survey_file.read_text().replace("Roast", "Roast beef"))
-    assert "fewer than 20" not in run("publish", survey_file, "--db", store.database.path).stderr
+    assert "fewer than 20" not in run("publish", survey_file, "--db", store.database.place).stderr

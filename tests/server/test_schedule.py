@@ -1,7 +1,6 @@
 """Surveys open and close on the days that an owner chose, without anybody being there."""
 
 from datetime import date, timedelta
-from pathlib import Path
 
 import pytest
 from flask.testing import FlaskClient
@@ -12,15 +11,17 @@ from server import access, retention
 from server.app import create_app
 from server.clock import today
 from server.retention import Keeper, keep_schedule
-from server.store import Store
+from server.store import Place, Store
 from server.store.researchers import Researcher
 from server.store.studies import Study
+
+pytestmark = pytest.mark.both
 
 DAY = date(2026, 5, 1)
 
 
 @pytest.fixture
-def owner(store: Store, database: Path) -> FlaskClient:
+def owner(store: Store, database: Place) -> FlaskClient:
     store.researchers.put(Researcher("ada", "owner"), access.hashed(SECRET))
     browser = create_app({"DATABASE": database}).test_client()
     assert log_in(browser, "ada").status_code == 303
@@ -58,7 +59,7 @@ def test_a_server_that_was_down_keeps_both_days_at_once(store: Store) -> None:
 
 
 def test_the_server_looks_at_the_schedule(
-    store: Store, database: Path, monkeypatch: pytest.MonkeyPatch
+    store: Store, database: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store.surveys.close_waves("canteen")
     store.studies.schedule("canteen", DAY, None)

@@ -16,7 +16,7 @@ import pytest
 from limits import LONG
 
 from analysis.estimate.plausibility import sizes_of
-from server.store import Store, StoreError, inspection
+from server.store import Store, StoreError
 from server.store.blocks import BLOCK
 from server.store.file import File
 from server.store.schema import MIGRATIONS, SCHEMA_VERSION, statements
@@ -60,12 +60,12 @@ def test_a_database_of_a_released_schema_is_brought_up_and_keeps_what_it_has(
     assert len(list(chain(*store.reports.payloads(survey.survey, 1)))) == 25
     assert sum(spend.submissions for spend in store.ledger.spends("canteen")) == 25
     assert list(store.upkeep.discrepancies(date(2026, 1, 1))) == []
-    assert inspection.integrity(store.database.connection) == "ok"
+    assert store.database.integrity() == "ok"
     fresh = Store(tmp_path / "new.db", create=True)
-    assert {
-        name: sql for name, (sql, _) in inspection.tables(store.database.connection).items()
-    } == {name: sql for name, (sql, _) in inspection.tables(fresh.database.connection).items()}
-    for sql, _ in inspection.tables(store.database.connection).values():
+    assert {name: sql for name, (sql, _) in store.database.tables().items()} == {
+        name: sql for name, (sql, _) in fresh.database.tables().items()
+    }
+    for sql, _ in store.database.tables().values():
         assert sql.endswith("WITHOUT ROWID")
     store.close()
     assert _version(tmp_path / "old.db") == SCHEMA_VERSION
@@ -167,10 +167,8 @@ def test_a_survey_that_was_tampered_with_is_not_migrated(tmp_path: Path) -> None
 
 
 def test_the_newest_schema_is_what_a_new_database_gets(tmp_path: Path) -> None:
-    kept = inspection.tables(
-        Store(_restored(SCHEMAS[-1], tmp_path / "kept.db")).database.connection
-    )
-    new = inspection.tables(Store(tmp_path / "new.db", create=True).database.connection)
+    kept = Store(_restored(SCHEMAS[-1], tmp_path / "kept.db")).database.tables()
+    new = Store(tmp_path / "new.db", create=True).database.tables()
     assert {name: sql for name, (sql, _) in kept.items()} == {
         name: sql for name, (sql, _) in new.items()
     }
@@ -211,5 +209,5 @@ def test_a_plug_pulled_while_migrating_leaves_the_old_schema(steps: int, tmp_pat
     assert process.exitcode == -signal.SIGKILL
     assert _version(database) == 1
     store = Store(database, upgrade=True)
-    assert inspection.integrity(store.database.connection) == "ok"
+    assert store.database.integrity() == "ok"
     assert list(store.upkeep.discrepancies(date(2026, 1, 1))) == []

@@ -46,9 +46,9 @@ def _answered(folder: Path) -> tuple[Path, list[float]]:
     to_store(store, survey.id, payloads(survey, people, 1, seed=1), lambda _: None)
     store.surveys.close_waves(survey.id)
     (folder / "study.zip").unlink(missing_ok=True)
-    bundled(store.database.path, survey.id)
+    bundled(store.database.place, survey.id)
     zipfile.ZipFile(folder / "study.zip").extractall(folder / "all")
-    words = "compare", survey.id, "harassed", "--groups", "team", "--db", store.database.path
+    words = "compare", survey.id, "harassed", "--groups", "team", "--db", store.database.place
     (stated,) = (row for row in table(run(*words)) if row["term"] == "yes")
     return folder / "all", [float(stated["estimate"]), float(stated["std_error"])]
 

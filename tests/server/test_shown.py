@@ -17,9 +17,11 @@ from server.app import create_app
 from server.decision import WHOLE
 from server.deliver import to_store
 from server.retention import Keeper
-from server.store import Store
+from server.store import Place, Store
 from server.stored_ledger import ledger_of_survey
 from server.stored_results import StoredWave, Withheld
+
+pytestmark = pytest.mark.both
 
 STEPS = "[results]\nbatch = 10\nminimum = 20\n"
 #: So that the tables of `choices` and their sizes are there, too.
@@ -45,7 +47,7 @@ def stepped(survey_file: Path) -> Survey:
 
 
 @pytest.fixture
-def store(database: Path, stepped: Survey) -> Store:
+def store(database: Place, stepped: Survey) -> Store:
     store = Store(database, create=True)
     store.surveys.publish(stepped)
     store.surveys.open_wave(stepped.id)
@@ -127,7 +129,7 @@ def test_what_is_spent_is_shown_in_the_same_batches(
 
 @pytest.mark.parametrize("name", [*DOWNLOADS, *WHEN_CLOSED])
 def test_downloads_are_withheld_until_they_may_be_shown(
-    store: Store, database: Path, come: Send, bearer: dict[str, str], name: str
+    store: Store, database: Place, come: Send, bearer: dict[str, str], name: str
 ) -> None:
     client = create_app({"DATABASE": database}).test_client()
 
@@ -148,7 +150,7 @@ def test_downloads_are_withheld_until_they_may_be_shown(
 
 
 def test_one_report_changes_nothing_that_pages_say(
-    store: Store, database: Path, come: Send, bearer: dict[str, str]
+    store: Store, database: Place, come: Send, bearer: dict[str, str]
 ) -> None:
     client = create_app({"DATABASE": database}).test_client()
 
@@ -166,7 +168,7 @@ def test_one_report_changes_nothing_that_pages_say(
 
 
 def test_commands_show_all_and_on_request_what_pages_do(
-    store: Store, database: Path, come: Send, bearer: dict[str, str]
+    store: Store, database: Place, come: Send, bearer: dict[str, str]
 ) -> None:
     come(35)
     client = create_app({"DATABASE": database}).test_client()
@@ -208,7 +210,7 @@ def test_a_new_version_takes_no_promise_back(
 
 
 def test_a_survey_whose_last_day_is_over_shows_all_of_it(
-    database: Path, survey_file: Path, monkeypatch: pytest.MonkeyPatch
+    database: Place, survey_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     day = "2026-03-01"
     text = survey_file.read_text().replace(

@@ -19,8 +19,10 @@ from analysis.survey.simulate import payloads
 from analysis.survey.survey import Survey
 from server.deliver import to_store
 from server.openapi import document
-from server.store import Store
+from server.store import Place, Store
 from server.stored_results import StoredWave
+
+pytestmark = pytest.mark.both
 
 __all__ = ["app", "signed_in"]
 SCHEMAS = Path(__file__).parent / "schemas"
@@ -58,9 +60,8 @@ def test_the_store_counts_them_and_no_report_bears_a_mark(mixed: Store, survey: 
 
 
 def _tables(store: Store) -> dict[str, tuple[str, Any]]:
-    from server.store import inspection
 
-    return inspection.tables(store.database.connection)
+    return store.database.tables()
 
 
 def test_pages_tell_of_those_among_the_reports_that_they_show(store: Store, survey: Survey) -> None:
@@ -80,7 +81,7 @@ def test_pages_tell_of_those_among_the_reports_that_they_show(store: Store, surv
     assert StoredWave(store, survey.id, batch=True).simulated == 120
 
 
-def test_every_command_tells(mixed: Store, database: Path) -> None:
+def test_every_command_tells(mixed: Store, database: Place) -> None:
     mixed.surveys.close_waves("canteen")
     rows = table(run("estimate", "canteen", "--db", database))
     assert {row["simulated"] for row in rows} == {str(MADE_UP)}
@@ -154,7 +155,7 @@ def test_every_page_of_the_study_tells(mixed: Store, signed_in: Browsers) -> Non
     assert f"{MADE_UP} of {REAL + MADE_UP}" in get("/api/surveys/canteen/label.csv")
 
 
-def test_nothing_is_told_where_all_are_real(store: Store, survey: Survey, database: Path) -> None:
+def test_nothing_is_told_where_all_are_real(store: Store, survey: Survey, database: Place) -> None:
     store.surveys.publish(survey)
     store.surveys.open_wave(survey.id)
     to_store(store, survey.id, payloads(survey, [ANSWER] * 120, 1, 1), lambda _: None)
@@ -165,7 +166,7 @@ def test_nothing_is_told_where_all_are_real(store: Store, survey: Survey, databa
     assert "Simulated" not in run("codebook", "canteen", "--label", "--db", database).stdout
 
 
-def test_simulate_counts_its_reports(survey_file: Path, tmp_path: Path, database: Path) -> None:
+def test_simulate_counts_its_reports(survey_file: Path, tmp_path: Path, database: Place) -> None:
     answers = tmp_path / "answers.csv"
     answers.write_text("meat,dish,price\n" + "yes,soup,3\n" * 30)
     assert run("simulate", survey_file, "--answers", answers, "--db", database).exit_code == 0

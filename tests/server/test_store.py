@@ -23,8 +23,10 @@ from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
 from server.deliver import to_store
 from server.intake import check
-from server.store import Store, StoreError
+from server.store import Place, Store, StoreError
 from server.wire import Submission
+
+pytestmark = pytest.mark.both
 
 
 def _fill(store: Store, survey: Survey, n: int, wave: int = 1, seed: int = 5) -> Counter[str]:
@@ -49,6 +51,7 @@ def test_tallies_equal_a_recount(store: Store, survey: Survey) -> None:
         assert question.randomizer.reports_in(counts) == 700
 
 
+@pytest.mark.sqlite
 def test_replays_are_known_where_a_damaged_ledger_has_terms_without_a_version(
     store: Store, survey: Survey
 ) -> None:
@@ -58,6 +61,7 @@ def test_replays_are_known_where_a_damaged_ledger_has_terms_without_a_version(
     assert _fill(store, survey, 3) == {"known": 3}
 
 
+@pytest.mark.sqlite
 def test_every_table_hides_the_order_of_arrival(store: Store, database: Path) -> None:
     tables = dict(
         sqlite3.connect(database).execute(
@@ -96,6 +100,7 @@ def test_every_table_hides_the_order_of_arrival(store: Store, database: Path) ->
             assert not re.search(times, sql, re.I)
 
 
+@pytest.mark.sqlite
 def test_reports_lie_in_no_order_of_arrival(store: Store, survey: Survey, database: Path) -> None:
     sent = [bytes.fromhex(one["rid"]) for one in payloads(survey, [_ANSWER] * 800, 1, 6)]
     to_store(store, survey.id, payloads(survey, [_ANSWER] * 800, 1, 6), lambda _: None)
@@ -108,6 +113,7 @@ def test_reports_lie_in_no_order_of_arrival(store: Store, survey: Survey, databa
 _ANSWER = {"meat": "yes", "dish": "soup", "price": "3"}
 
 
+@pytest.mark.sqlite
 def test_report_and_ledger_share_no_key(store: Store, survey: Survey, database: Path) -> None:
     _fill(store, survey, 20)
     connection = sqlite3.connect(database)
@@ -146,6 +152,7 @@ def test_a_failure_in_the_middle_leaves_nothing_of_the_batch(
     } == kept
 
 
+@pytest.mark.sqlite
 def test_closing_leaves_no_history_of_writes(store: Store, survey: Survey, database: Path) -> None:
     _fill(store, survey, 50)
     store.close()
@@ -202,7 +209,7 @@ def _race(arguments: tuple[Any, ...]) -> Counter[str]:
 
 
 def test_a_race_for_the_cap_has_as_many_winners_as_fit(
-    store: Store, survey: Survey, survey_file: Path, database: Path
+    store: Store, survey: Survey, survey_file: Path, database: Place
 ) -> None:
     with multiprocessing.get_context("spawn").Pool(4) as pool:
         outcomes = pool.map(_race, [(database, survey_file, seed) for seed in range(4)])
@@ -210,6 +217,7 @@ def test_a_race_for_the_cap_has_as_many_winners_as_fit(
     assert sum(spend.charged for spend in store.ledger.spends("canteen")) == survey.cap
 
 
+@pytest.mark.sqlite
 def test_a_tampered_survey_is_not_served(store: Store, survey: Survey, database: Path) -> None:
     store.close()
     connection = sqlite3.connect(database)
@@ -221,6 +229,7 @@ def test_a_tampered_survey_is_not_served(store: Store, survey: Survey, database:
         Store(database).surveys.current("canteen")
 
 
+@pytest.mark.sqlite
 def test_files_that_are_no_database_of_ours_are_refused(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="no such database"):
         Store(tmp_path / "none.db")
@@ -260,6 +269,7 @@ def test_every_cap_that_was_promised_holds(store: Store, survey: Survey, survey_
     assert "stored" not in after
 
 
+@pytest.mark.sqlite
 def test_a_second_store_of_one_process_leaves_the_first_its_locks(
     store: Store, survey: Survey, database: Path
 ) -> None:
@@ -363,8 +373,9 @@ def test_totals_follow_the_ledger_through_a_batch_of_everything(tmp_path: Path) 
     assert [one.respondents for one in store.ledger.grouped_accounts("other")] == [1]
 
 
+@pytest.mark.sqlite
 def test_reading_the_log_and_copying_a_database_import_nothing_heavy(
-    store: Store, database: Path, tmp_path: Path
+    store: Store, database: Place, tmp_path: Path
 ) -> None:
     store.log.add("2026-01-01T00:00:00Z", "ada", "view", "canteen")
     program = """

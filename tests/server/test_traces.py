@@ -34,7 +34,7 @@ from server import writer
 from server.intake import check
 from server.invitations import ISSUER
 from server.store import Store
-from server.store.inspection import integrity
+from server.store.file import File
 from server.stored_results import StoredWave
 from server.wire import Refusal
 from server.writer import Writer
@@ -269,9 +269,9 @@ def test_who_reads_keeps_neither_reports_out_nor_the_log_for_good(
         time.sleep(writer.IDLE + 0.5)  # now the log would be emptied
         assert ours.put(sent[2]) == 201
         time.sleep(writer.IDLE + 0.5)
-        assert store.database.wal_size() > 0
+        assert File(database).wal_size() > 0
         reader.execute("COMMIT")
-    wait_until(lambda: not store.database.wal_size())
+    wait_until(lambda: not File(database).wal_size())
 
 
 # Retention
@@ -313,7 +313,7 @@ def test_reports_that_are_due_are_gone_and_nothing_else(survey_file: Path, tmp_p
     assert not any(rid in _bytes(database) for rid in rids[due.version])
     assert all(rid in _bytes(database) for one in (kept, other) for rid in rids[one.version])
     assert list(store.upkeep.discrepancies(after)) == []
-    assert integrity(store.database.connection) == "ok"
+    assert store.database.integrity() == "ok"
     assert str(StoredWave(store, due.id, 1, due.version).estimates(0.95)) == estimates
 
     # Whose report was deleted cannot send it again.

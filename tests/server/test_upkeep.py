@@ -26,14 +26,15 @@ from server.audit.database import audit_database
 from server.deliver import to_store
 from server.invitations import ISSUER
 from server.pages.browser_files import CLIENT
-from server.store import Store, StoreBusy
+from server.store import Place, Store, StoreBusy
 from server.store.file import File
-from server.store.inspection import tables
 
 # The tests are no package, so that no name of theirs can hide one of the application's.
 sys.path.insert(0, str(Path(__file__).parent))
 
 from load import Server
+
+pytestmark = pytest.mark.both
 
 ANSWER = {"meat": "yes", "dish": "soup", "price": "3"}
 
@@ -42,6 +43,7 @@ def fill(store: Store, survey: Survey, n: int, seed: int = 1) -> None:
     to_store(store, survey.id, payloads(survey, [ANSWER] * n, 1, seed), lambda _: None)
 
 
+@pytest.mark.sqlite
 @pytest.mark.more
 def test_what_a_killed_server_left_is_never_mixed_with_a_backup(
     store: Store, survey: Survey, database: Path, tmp_path: Path
@@ -100,7 +102,7 @@ def test_a_backup_with_a_changed_log_is_refused(store: Store, tmp_path: Path) ->
     ],
     ids=lambda sql: " ".join(sql.split()[:3]),
 )
-def test_an_audit_sees_what_was_planted(store: Store, database: Path, planted: str) -> None:
+def test_an_audit_sees_what_was_planted(store: Store, database: Place, planted: str) -> None:
     assert run("audit", "--db", database).exit_code == 0
     assert run("audit", "--quiet", "--db", database).output == ""
     store.database.connection.execute(planted)
@@ -129,7 +131,7 @@ def test_an_audit_sees_what_was_planted(store: Store, database: Path, planted: s
     ids=lambda payload: payload[:30],
 )
 def test_an_audit_sees_a_report_that_was_changed(
-    store: Store, survey: Survey, database: Path, payload: str
+    store: Store, survey: Survey, database: Place, payload: str
 ) -> None:
     fill(store, survey, 30)
     store.database.connection.execute(
@@ -152,7 +154,7 @@ def test_an_audit_sees_a_report_that_was_changed(
     ],
 )
 def test_damaged_totals_are_told_in_a_line(
-    store: Store, survey: Survey, database: Path, damage: str
+    store: Store, survey: Survey, database: Place, damage: str
 ) -> None:
     fill(store, survey, 30)
     store.database.connection.execute(damage)
@@ -163,7 +165,7 @@ def test_damaged_totals_are_told_in_a_line(
 
 
 def test_a_slow_reader_of_what_is_printed_does_not_keep_the_order_of_arrival(
-    store: Store, survey: Survey, database: Path, monkeypatch: pytest.MonkeyPatch
+    store: Store, survey: Survey, database: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill(store, survey, 30)
     other = Store(database)
@@ -213,7 +215,7 @@ def test_a_start_that_fails_leaves_a_running_server_alone(
         assert "Address already in use" in told.stderr
         store = Store(database)
         assert store.surveys.waves("canteen") == {1: "open"}
-        assert tables(store.database.connection)["research_token"][1] == 1
+        assert store.database.tables()["research_token"][1] == 1
         store.close()
 
 
@@ -248,6 +250,7 @@ def test_what_is_closed_stays_closed_when_the_server_starts_again(
     assert Store(database).surveys.waves("canteen") == {1: "closed", 2: "open"}
 
 
+@pytest.mark.sqlite
 def test_no_list_of_writes_is_left_in_the_index_of_the_log(
     store: Store, survey: Survey, database: Path
 ) -> None:
@@ -263,6 +266,7 @@ def test_no_list_of_writes_is_left_in_the_index_of_the_log(
     assert listed() in ([], [1])
 
 
+@pytest.mark.sqlite
 def test_invitations_are_deleted_though_nobody_answered(survey_file: Path, database: Path) -> None:
     text = survey_file.read_text().replace(
         'id = "canteen"', 'id = "canteen"\naccess = "panel"\ndelete_reports_after = 2030-01-01', 1
@@ -284,7 +288,7 @@ def test_invitations_are_deleted_though_nobody_answered(survey_file: Path, datab
 
 
 def test_exported_reports_stand_in_no_order_but_their_own(
-    store: Store, survey: Survey, database: Path
+    store: Store, survey: Survey, database: Place
 ) -> None:
     fill(store, survey, 200)
     told = run("export", "canteen", "--db", database, "--json")
@@ -306,7 +310,7 @@ def test_exported_reports_stand_in_no_order_but_their_own(
 
 
 def test_averages_of_exported_weights_are_the_estimates(
-    store: Store, survey: Survey, database: Path
+    store: Store, survey: Survey, database: Place
 ) -> None:
     fill(store, survey, 200)
     rows = json.loads(run("export", "canteen", "--db", database, "--json").stdout)
@@ -361,16 +365,18 @@ def test_odd_names_are_names_of_files(tmp_path: Path, survey_file: Path) -> None
             assert (tmp_path / name).stat().st_mode & 0o077 == 0
             assert run("audit", "--db", name).exit_code == 0
     (tmp_path / "link.db").symlink_to(tmp_path / "file:x.db")
-    assert Store(tmp_path / "link.db").database.path == Store(tmp_path / "file:x.db").database.path
+    linked, itself = Store(tmp_path / "link.db"), Store(tmp_path / "file:x.db")
+    assert linked.database.place == itself.database.place
 
 
+@pytest.mark.sqlite
 def test_others_wait_for_the_lock_only_so_long(
     store: Store, monkeypatch: pytest.MonkeyPatch, database: Path
 ) -> None:
     monkeypatch.setattr(File, "LOCK_PATIENCE", 0.2)
-    other = Store(database)
+    other = File(database)
     busy = pytest.raises(StoreBusy, match="is being written by another process for long")
-    with other.database.locked(), busy:
+    with other.locked(), busy:
         store.log.add("2026-01-01T00:00:00Z", "ada", "view", "canteen")
     store.log.add("2026-01-01T00:00:00Z", "ada", "view", "canteen")
     assert [entry.number for entry in store.log.entries()] == [1]

@@ -82,7 +82,7 @@ def test_a_memory_stick_without_links_takes_files_too(tmp_path: Path) -> None:
 def test_an_export_of_an_open_wave_says_what_a_second_one_shows(
     store: Store, answered: int, tmp_path: Path, form: str
 ) -> None:
-    words = "export", "canteen", "--db", store.database.path, "--format", form
+    words = "export", "canteen", "--db", store.database.place, "--format", form
     assert "is open" not in run(*words, "--output", tmp_path / "closed").stderr
     store.surveys.open_wave("canteen")
     told = run(*words, "--output", tmp_path / "open").stderr

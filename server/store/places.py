@@ -1,0 +1,77 @@
+"""Where a database is: the path of a file, or the address of a PostgreSQL server."""
+
+import re
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from server.store.locks import StoreError
+
+#: How an address begins, and what it must look like.
+_SCHEMES = ("postgresql:", "postgres:")
+_EXPECTED = (
+    "expected postgresql://USER@HOST/DATABASE, with %XX for special characters of a password; "
+    "better, keep the password in ~/.pgpass"
+)
+
+
+@dataclass(frozen=True)
+class Address:
+    """The address of a PostgreSQL database; as a string it has no password.
+
+    Raises
+    ------
+    StoreError
+        If it is no such address. The message repeats nothing of it, since that may be a password.
+    """
+
+    text: str = field(repr=False)
+
+    def __post_init__(self) -> None:
+        parts = urlsplit(self.text)
+        rest = parts.path + parts.query + parts.fragment
+        is_whole = self.text.startswith(tuple(f"{scheme}//" for scheme in _SCHEMES))
+        if not is_whole or "@" in rest or parts.fragment or not re.fullmatch("/[^/]+", parts.path):
+            raise StoreError(f"the address of the database: {_EXPECTED}")
+
+    def __str__(self) -> str:
+        parts = urlsplit(self.text)
+        user, at, host = parts.netloc.rpartition("@")
+        more = [(key, one) for key, one in parse_qsl(parts.query) if "password" not in key]
+        query = f"?{urlencode(more, safe='/')}" if more else ""
+        return f"postgresql://{user.partition(':')[0]}{at}{host}{parts.path}{query}"
+
+    def absolute(self) -> "Address":
+        """Return itself: it means the same in every folder, as an absolute path does."""
+        return self
+
+    @property
+    def parent(self) -> Path:
+        """Return the folder for what commands keep for a moment, as that of a file."""
+        return Path.cwd()
+
+    def exists(self) -> bool:
+        """Return whether there is a database of ours."""
+        from server.store.postgres.database import is_ours  # which needs psycopg
+
+        return is_ours(self)
+
+
+Place = Path | Address
+
+
+def place_of(text: str) -> Place:
+    """Return the place that a text names.
+
+    Raises
+    ------
+    StoreError
+        If it is no proper address, or what PostgreSQL needs is not installed.
+    """
+    if not text.startswith(_SCHEMES):
+        return Path(text)
+    address = Address(text)
+    if find_spec("psycopg") is None:
+        raise StoreError("a PostgreSQL database needs psycopg: pip install 'deniable[postgres]'")
+    return address

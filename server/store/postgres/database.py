@@ -1,0 +1,342 @@
+"""A PostgreSQL database: its transactions, and who may write, serve and work."""
+
+import hashlib
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from server.store import database
+from server.store.database import Database, Setting, StoreBusy
+from server.store.locks import StoreError
+from server.store.places import Address
+from server.store.postgres import copying, settling, tables
+from server.store.postgres.server import settings
+from server.store.postgres.session import Session
+from server.store.schema import SCHEMA_VERSION, added_counts
+
+#: Seconds between two looks whether the connection that says "is served" still lives.
+_LOOK = 2.0
+
+#: All of an intake's locks are its own survey's but this one, which intakes share.
+_WHOLE = "all surveys"
+
+
+def is_ours(address: Address) -> bool:
+    """Return whether there is a database of ours; StoreError if it cannot be reached."""
+    return tables.version(Session(address)) is not None
+
+
+class Postgres(Database):
+    """The tables of one PostgreSQL database.
+
+    Parameters
+    ----------
+    address : Address
+        Where it is.
+    create : bool
+        Whether to make the tables if there are none. The database itself must exist.
+
+    Raises
+    ------
+    StoreError
+        If it cannot be reached, has tables of another program, or is of another release.
+    """
+
+    place: Address
+
+    def __init__(self, address: Address, create: bool = False) -> None:
+        self.place = address
+        self.name, self.address = str(address), address.text
+        self.stem = unquote(urlsplit(address.text).path[1:])
+        self._local = threading.local()
+        session = self.connection
+        self._schema = session.execute("SELECT current_schema()").fetchone()[0]
+        version = tables.version(session)
+        if version is None and create:
+            with self.writing():
+                if tables.version(session) is None:  # another process may have been faster
+                    tables.make(session)
+            version = tables.version(session)
+        if version is None:
+            raise StoreError(
+                f"{self.name}: has no tables of deniable; publish a survey first, or "
+                "`deniable serve --new`"
+            )
+        if version != SCHEMA_VERSION:
+            raise StoreError(
+                f"{self.name}: expected schema {SCHEMA_VERSION}, got {version}: it was written by "
+                "another release of deniable"
+            )
+
+    @property
+    def connection(self) -> Session:
+        """This thread's connection; a new one if the last was lost outside of a transaction."""
+        session: Session | None = getattr(self._local, "session", None)
+        # Within a transaction, what follows must not be stored as if nothing had been before it.
+        if session is None or (session.is_lost and not self._local.busy):
+            session = self._local.session = Session(self.place)
+            self._local.busy = False
+        return session
+
+    def query(self, sql: str, *values: object) -> "database.Rows":
+        """Return the rows of a query; a connection that was lost meanwhile is made anew once."""
+        session = self.connection
+        try:
+            return session.execute(sql, values)
+        except StoreBusy:
+            if self._local.busy or not session.is_lost:
+                raise
+        return self.connection.execute(sql, values)
+
+    def among(self, sql: str, where: tuple[str | int, ...], keys: Sequence[bytes]) -> Any:
+        """Return the rows of a query that ends in IN, for these keys."""
+        return self.connection.execute(f"{sql.removesuffix(' IN')} = ANY(?)", (*where, list(keys)))
+
+    def stream(self, sql: str, *values: object) -> Iterator[list[Any]]:
+        """Yield the rows of a query, a few thousand at a time."""
+        return self.connection.stream(sql, values, database.AT_ONCE)
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[Session]:
+        session = self.connection
+        try:
+            session.execute(begin)
+        except StoreBusy:
+            if not session.is_lost:
+                session.rollback()
+                raise
+            session = self.connection  # the old one was lost while nothing was asked of it
+            session.execute(begin)
+        self._local.busy = True
+        try:
+            yield session
+            session.commit()
+        except BaseException:
+            session.rollback()
+            raise
+        finally:
+            self._local.busy = False
+
+    @contextmanager
+    def writing(self) -> Iterator[Session]:
+        """Run a transaction, which is stored completely or not at all, and alone."""
+        with self._transaction("BEGIN") as session:
+            self.exclude(session, self.LOCK_PATIENCE)
+            yield session
+
+    def exclude(self, session: Session, patience: float) -> None:
+        """Wait within a transaction until no other one writes; StoreBusy if that takes long."""
+        session.execute(
+            f"SET LOCAL lock_timeout = {int(patience * 1000)}; "
+            f"SELECT pg_advisory_xact_lock({self._key(_WHOLE)})"
+        )
+
+    def taking_in(self) -> Any:
+        """Run a transaction that adds reports, which waits for other writers without end.
+
+        It can read and write only after `take_turns`.
+        """
+        return self._transaction("BEGIN; SET LOCAL lock_timeout = 0")
+
+    def take_turns(self, surveys: Iterable[str]) -> None:
+        """Wait until no other transaction writes to these surveys.
+
+        READ COMMITTED is enough from then on: each statement sees all that was committed before it
+        began, and nobody else commits anything of these surveys.
+        """
+        keys = [self._key(f"survey {survey}") for survey in sorted(surveys)]
+        turns = [f"pg_advisory_xact_lock({key})" for key in keys]
+        shared = f"pg_advisory_xact_lock_shared({self._key(_WHOLE)})"
+        self.connection.execute(f"SELECT {', '.join([shared, *turns])}")
+
+    def _key(self, what: str) -> int:
+        """Return the number of an advisory lock, of which a database of PostgreSQL has 2^64."""
+        digest = hashlib.sha256(f"deniable {self._schema} {what}".encode()).digest()
+        return int.from_bytes(digest[:8], signed=True)
+
+    def add_counts(self, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
+        """Add blocks of counts to those of a table; nobody else writes to them meanwhile."""
+        session = self.connection
+        key = "survey, version, wave, question, cohort, block"
+        columns = [list(column) for column in zip(*(row[:6] for row in rows), strict=True)]
+        if not columns:
+            return
+        places = "?::text[], ?::text[], ?::bigint[], ?::text[], ?::bigint[], ?::bigint[]"
+        known = {
+            tuple(place): counts
+            for *place, counts in session.execute(
+                f"SELECT {key}, counts FROM {table} JOIN unnest({places}) AS one({key}) "
+                f"USING ({key})",
+                columns,
+            )
+        }
+        session.execute(
+            f"INSERT INTO {table} SELECT * FROM unnest({places}, ?::bytea[]) "
+            f"ON CONFLICT ({key}) DO UPDATE SET counts = excluded.counts",
+            [*columns, [added_counts(known.get(row[:6], b""), row[6]) for row in rows]],
+        )
+
+    def accounts(self, survey_id: str) -> Iterator[tuple[str, str, int]]:
+        """Yield each pseudonym, its terms with how often, and what it was charged in all."""
+        sql = (
+            "SELECT encode(respondent, 'hex'), "
+            "json_agg(json_build_array(encode(terms, 'hex'), submissions))::text, "
+            "sum(charged)::bigint FROM ledger WHERE survey = ? "
+            "GROUP BY respondent ORDER BY respondent"
+        )
+        for rows in self.stream(sql, survey_id):
+            yield from rows
+
+    # Who serves and who works is told by locks of sessions, which end with their connections.
+
+    @contextmanager
+    def served(self) -> Iterator[bool]:
+        """Serve it, beside others; StoreError if it keeps what it must not, or is being changed."""
+        wrong = [one for one in self.settings() if not one.ok]
+        if wrong:
+            raise StoreError(
+                "; ".join(f"{self.name}: {one.name}: {one.found}: {one.advice}" for one in wrong)
+            )
+        key, stopping = self._key("served"), threading.Event()
+        session = self._shared(key)
+
+        def keep() -> None:
+            nonlocal session
+            while not stopping.wait(_LOOK):
+                with suppress(StoreError):
+                    if session.is_lost:
+                        session = self._shared(key)
+                    session.execute("SELECT 1")
+
+        keeper = threading.Thread(target=keep, name="served", daemon=True)
+        try:
+            alone = self._holders(key) == 1
+            keeper.start()
+            yield alone
+        finally:
+            stopping.set()
+            if keeper.is_alive():
+                keeper.join()
+            session.raw.close()
+
+    def _shared(self, key: int) -> Session:
+        session = Session(self.place)
+        try:
+            session.execute(f"SET lock_timeout = 1000; SELECT pg_advisory_lock_shared({key})")
+        except StoreBusy:
+            raise StoreError(
+                f"{self.name}: expected a database that can be served, got one that is being "
+                "migrated, restored or copied"
+            ) from None
+        return session
+
+    @contextmanager
+    def unserved(self) -> Iterator[None]:
+        """Keep servers away; StoreError if one runs on it."""
+        with self._single("served") as taken:
+            if not taken:
+                raise StoreError(
+                    f"{self.name}: expected a database that no server runs on, got one that is "
+                    "served"
+                )
+            yield
+
+    def is_served(self) -> bool:
+        """Return whether a server runs on it."""
+        return self._holders(self._key("served")) > 0
+
+    def doing_work(self) -> Any:
+        """Become the one process that does what takes long; yield whether it is this one."""
+        return self._single("working")
+
+    def is_working(self) -> bool:
+        """Return whether a process does the long work."""
+        return self._holders(self._key("working")) > 0
+
+    @contextmanager
+    def _single(self, what: str) -> Iterator[bool]:
+        session = Session(self.place)
+        try:
+            sql = f"SELECT pg_try_advisory_lock({self._key(what)})"
+            yield session.execute(sql).fetchone()[0]
+        finally:
+            session.raw.close()
+
+    def _holders(self, key: int) -> int:
+        sql = (
+            "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted "
+            "AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) "
+            "AND classid::bigint = ? AND objid::bigint = ? AND objsubid = 1"
+        )
+        high, low = divmod(key % 2**64, 2**32)
+        return int(self.query(sql, high, low).fetchone()[0])
+
+    def beat(self) -> None:
+        """Record that a server has just deleted all that was due."""
+        self.write("UPDATE deniable SET kept = extract(epoch FROM clock_timestamp())")
+
+    def silence(self) -> float:
+        """Return the seconds since the last `beat` of any server."""
+        sql = "SELECT greatest(0, extract(epoch FROM clock_timestamp()) - kept) FROM deniable"
+        return float(self.query(sql).fetchone()[0])
+
+    def is_small(self) -> bool:
+        """Return whether all that respondents sent can be written anew in a moment."""
+        return settling.is_small(self.connection)
+
+    def settle(self) -> bool:
+        """Write rows anew, in groups of whole batches, that still tell the order of arrival."""
+        return settling.settle(self)
+
+    def rewrite(self) -> bool:
+        """Write all that respondents sent anew, in the order of keys."""
+        return settling.rewrite(self)
+
+    def is_settled(self) -> bool:
+        """Return whether no row tells in which transaction it came."""
+        return not settling.unsettled(self.connection)
+
+    def trace(self) -> tuple[str, str]:
+        """Return what tells the order of the latest writes: rows that bear their transaction."""
+        n = sum(settling.unsettled(self.connection).values())
+        return "order of arrival", f"{n} reports still tell in which transaction they came"
+
+    def free(self) -> None:
+        """Return None: the disk is another machine's."""
+
+    def settings(self) -> list[Setting]:
+        """Return the settings of the server that could keep what must not be kept, or lose it."""
+        return settings(self.connection)
+
+    def tables(self) -> dict[str, tuple[str, int]]:
+        """Return for each table its columns and keys, and how many rows it has."""
+        return tables.found(self.connection)
+
+    def other_objects(self) -> dict[str, str]:
+        """Return what makes triggers, functions, views, indexes and so on, by name."""
+        return tables.other_objects(self.connection)
+
+    def expected(self) -> tuple[dict[str, str], dict[str, str]]:
+        """Return what tables and other objects of this release are made of."""
+        return tables.expected(), dict(tables.OTHERS)
+
+    def integrity(self) -> str:
+        """Return "ok" once every row could be read, or what the server says."""
+        return tables.integrity(self.connection)
+
+    def write_copy(self, place: str) -> None:
+        """Write all rows, as they are at one moment, into an empty SQLite database."""
+        copying.write_copy(Session(self.place), place)
+
+    def leave(self) -> None:
+        """Close this thread's connection, in whatever state it is."""
+        session: Session | None = getattr(self._local, "session", None)
+        if session is not None:
+            session.raw.close()
+            del self._local.session
+
+    def close(self) -> None:
+        """Close this thread's connection."""
+        self.leave()

@@ -1,0 +1,150 @@
+"""Remove the order of arrival from the tables: write rows anew, in the order of their keys.
+
+A report, what it cost and its invitation are written in one transaction, whose number each of the
+rows bears (`xmin`); and their places (`ctid`) tell their order. Rows that one transaction wrote in
+the order of keys tell neither. Each table has a transaction of its own, lest its number join them.
+
+Small tables are written anew whenever reports pause, and all when a wave closes. Of large ones, the
+rows are that came since the last time, once they are a batch. `settled` has the number of the last
+transaction that did so, by table and survey: rows with a later one still tell.
+"""
+
+import time
+from typing import TYPE_CHECKING
+
+from psycopg.errors import LockNotAvailable
+
+from server.decision import WHOLE
+from server.store.database import OF_RESPONDENTS, Connection, StoreBusy
+from server.store.postgres.tables import SETTLED, columns
+
+if TYPE_CHECKING:
+    from server.store.postgres.database import Postgres
+
+#: The most bytes of a table that is written anew whenever reports pause: some 5,000 reports to ten
+#: questions.
+SMALL = 4 * 1024 * 1024
+
+#: Seconds to wait for those who read a table that is to be written anew, since they keep writers
+#: waiting meanwhile; and how often that is tried, with as long a pause.
+_PATIENCE, _TRIES = 0.2, 10
+
+#: The number of a row's transaction, of 64 bits: `xmin` has the lower half of it.
+_TRANSACTION = """
+    (latest - ((latest - {table}.xmin::text::bigint) & 4294967295))"""
+_UNSETTLED = f"""
+    FROM {{table}} CROSS JOIN
+        (SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS latest) AS clock
+    WHERE {_TRANSACTION} > coalesce((SELECT transaction FROM {SETTLED} AS done
+        WHERE done.name = '{{table}}' AND done.survey = {{table}}.survey), 0)"""
+
+
+def is_small(connection: Connection) -> bool:
+    """Return whether no table of respondents has more than `SMALL` bytes."""
+    rows = connection.execute(
+        "SELECT max(pg_table_size(one::regclass)) FROM unnest(?::text[]) AS one",
+        (list(OF_RESPONDENTS),),
+    )
+    return int(rows.fetchone()[0]) <= SMALL
+
+
+def unsettled(connection: Connection) -> dict[str, int]:
+    """Return how many reports to each survey tell in which transaction they came, if any do.
+
+    Cells count reports: to look at all rows would take long.
+    """
+    rows = connection.execute(
+        "SELECT cell.survey, n - coalesce(reports, 0) FROM cell "
+        f"LEFT JOIN {SETTLED} AS done ON done.survey = cell.survey AND done.name = 'report' "
+        "WHERE version = ? AND wave = ? AND n > coalesce(reports, 0)",
+        WHOLE,
+    )
+    return dict(rows.fetchall())
+
+
+def rewrite(database: "Postgres") -> bool:
+    """Write every table of respondents anew; return whether all could be: somebody may read one."""
+    left = list(OF_RESPONDENTS)
+    for one in range(_TRIES):
+        left = [table for table in left if not _rewritten(database, table)]
+        if not left:
+            return True
+        time.sleep(_PATIENCE if one < _TRIES - 1 else 0)
+    # Rows that were deleted must go in any case.
+    database.connection.execute(f"VACUUM {', '.join(left)}")
+    return False
+
+
+def _rewritten(database: "Postgres", table: str) -> bool:
+    """Write a table anew, unless somebody reads it; return whether it was.
+
+    `TRUNCATE` gives a table new files, so that nothing of the old rows stays in them.
+    """
+    key = ", ".join(columns()[table][0])
+    try:
+        with database.writing() as connection:
+            connection.execute(f"SET LOCAL lock_timeout = {int(_PATIENCE * 1000)}")
+            connection.execute(f"LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE")
+            connection.execute(f"CREATE TEMP TABLE anew ON COMMIT DROP AS SELECT * FROM {table}")
+            connection.execute(f"TRUNCATE {table}")
+            connection.execute(f"INSERT INTO {table} SELECT * FROM anew ORDER BY {key}")
+            connection.execute(f"DELETE FROM {SETTLED} WHERE name = ?", (table,))
+            connection.execute(
+                f"INSERT INTO {SETTLED} SELECT ?, survey, pg_current_xact_id()::text::bigint, n "
+                "FROM cell WHERE version = ? AND wave = ?",
+                (table, *WHOLE),
+            )
+    except StoreBusy as error:
+        if isinstance(error.__cause__, LockNotAvailable):
+            return False
+        raise
+    return True
+
+
+def settle(database: "Postgres") -> bool:
+    """Write anew what came since the last time to each survey that got a batch since.
+
+    Of closed surveys all that is left is written anew, with the whole table.
+    """
+    batches, closed = _due(database)
+    if closed:
+        return rewrite(database)
+    for table in OF_RESPONDENTS if batches else ():
+        _settle(database, table, batches)
+    if batches:
+        # Versions of rows that were replaced are removed, of which each tells what the row did.
+        database.connection.execute(f"VACUUM {', '.join(OF_RESPONDENTS)}")
+    return True
+
+
+def _due(database: "Postgres") -> tuple[list[str], bool]:
+    """Return the surveys that got a batch of reports, and whether a closed one got any."""
+    # Imported here: it needs numpy and all of analysis.
+    from server.store.surveys import Surveys
+
+    surveys = Surveys(database)
+    counts = unsettled(database.connection)
+    open_ = {survey: bool(surveys.open_waves(survey)) for survey in counts}
+    batches = [one for one, n in counts.items() if open_[one] and n >= surveys.steps(one).batch]
+    return batches, not all(open_.values())
+
+
+def _settle(database: "Postgres", table: str, surveys: list[str]) -> None:
+    """Write rows of some surveys anew that tell in which transaction they came."""
+    key = columns()[table][0]
+    same = " AND ".join(f"{table}.{one} = anew.{one}" for one in key)
+    with database.writing() as connection:
+        connection.execute(
+            f"CREATE TEMP TABLE anew ON COMMIT DROP AS SELECT {table}.* "
+            f"{_UNSETTLED.format(table=table)} AND survey = ANY(?)",
+            (surveys,),
+        )
+        connection.execute(f"DELETE FROM {table} USING anew WHERE {same}")
+        connection.execute(f"INSERT INTO {table} SELECT * FROM anew ORDER BY {', '.join(key)}")
+        connection.execute(
+            f"INSERT INTO {SETTLED} SELECT ?, survey, pg_current_xact_id()::text::bigint, n "
+            "FROM cell WHERE version = ? AND wave = ? AND survey = ANY(?) "
+            "ON CONFLICT (name, survey) "
+            "DO UPDATE SET transaction = excluded.transaction, reports = excluded.reports",
+            (table, *WHOLE, surveys),
+        )

@@ -1,0 +1,158 @@
+"""In PostgreSQL, rows bear the number of their transaction: whose report came with whose charge."""
+
+import json
+import sys
+import threading
+from collections import Counter
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from analysis.survey.survey import Survey
+from server import writer
+from server.clock import today
+from server.intake import check
+from server.store import Place, Store, StoreError
+from server.store.places import Address
+from server.store.postgres import settling
+from server.store.postgres.session import Session
+
+# The tests are no package, so that no name of theirs can hide one of the application's.
+sys.path.insert(0, str(Path(__file__).parent))
+
+from load import submissions
+
+pytestmark = [pytest.mark.more, pytest.mark.parametrize("database", ["postgresql"], indirect=True)]
+
+#: The batch of the survey, and a few reports more.
+BATCH, MORE = 50, 7
+
+
+def _fill(store: Store, survey: Survey, n: int) -> dict[bytes, bytes]:
+    """Add reports one by one; give the respondent of each."""
+    whose = {}
+    for rid, body in islice(submissions(survey), n):
+        store.add([check(store, survey.id, body)], today())
+        whose[rid] = bytes.fromhex(json.loads(body)["respondent"])
+    return whose
+
+
+def _linked(store: Store, whose: dict[bytes, bytes]) -> int:
+    """Reports that can be tied to their respondent: by transactions, or by places in the tables."""
+    pairs = store.database.query(
+        "SELECT rid, respondent FROM report JOIN ledger ON ledger.xmin = report.xmin"
+    ).fetchall()
+    mates = Counter(rid for rid, _ in pairs)
+    linked = {rid for rid, who in pairs if mates[rid] == 1 and whose.get(rid) == who}
+    by_place = [
+        [row[0] for row in store.database.query(f"SELECT {key} FROM {table} ORDER BY ctid")]
+        for table, key in (("report", "rid"), ("ledger", "respondent"))
+    ]
+    same = {rid for rid, who in zip(*by_place, strict=True) if whose.get(rid) == who}
+    # Two random orders agree in one place on average, and in more than 8 once in 10^6.
+    return len(linked | (same if len(same) > 8 else set()))
+
+
+def test_a_join_links_everybody_until_tables_are_written_anew_and_then_nobody(
+    store: Store, survey: Survey
+) -> None:
+    whose = _fill(store, survey, BATCH + MORE)
+    assert _linked(store, whose) == BATCH + MORE  # the attack works
+    assert not store.database.is_settled()
+    assert store.database.rewrite()
+    assert store.database.is_settled()
+    assert _linked(store, whose) == 0
+    assert list(store.upkeep.discrepancies(today())) == []
+
+
+@pytest.fixture
+def large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every table is one that is not written anew as a whole while a wave is open."""
+    monkeypatch.setattr(settling, "SMALL", 0)
+
+
+@pytest.mark.usefixtures("large")
+def test_rows_of_large_tables_are_settled_once_they_are_a_batch(
+    store: Store, survey: Survey
+) -> None:
+    assert not store.database.is_small()
+    first = _fill(store, survey, BATCH - 1)
+    assert store.database.settle()
+    assert _linked(store, first) == BATCH - 1  # less than a batch: that remains, and is said
+    first |= _fill(store, survey, 1)
+    assert store.database.settle()
+    assert _linked(store, first) == 0
+    second = _fill(store, survey, MORE)
+    assert store.database.settle()
+    assert _linked(store, first) == 0
+    assert store.database.trace()[1].startswith(f"{MORE} ")
+    # What is left goes when the wave is closed, whoever closes it.
+    store.surveys.close_waves(survey.id)
+    assert store.database.settle()
+    assert _linked(store, first | second) == 0
+    assert store.database.is_settled()
+    assert list(store.upkeep.discrepancies(today())) == []
+
+
+def test_no_version_of_a_row_is_left_behind(store: Store, survey: Survey) -> None:
+    _fill(store, survey, 20)
+    store.database.rewrite()
+    session = store.database.connection
+    assert isinstance(session, Session)
+    session.execute("CREATE EXTENSION pageinspect")
+    for table in ("report", "ledger", "invitation", "tally", "respondent_total"):
+        pages = session.execute(
+            "SELECT count(*) FILTER (WHERE t_xmax <> '0'::xid OR lp_flags <> 1), "
+            "count(DISTINCT t_xmin::text) FROM generate_series(0, "
+            f"(pg_relation_size('{table}') / 8192 - 1)::int) AS page, "
+            f"heap_page_items(get_raw_page('{table}', page))"
+        ).fetchone()
+        assert pages[0] == 0
+        assert pages[1] <= 1
+
+
+def test_the_writer_settles_when_reports_pause(
+    store: Store, survey: Survey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer, "IDLE", 0.05)
+    ours = writer.Writer(store, today)
+    whose = {}
+    for rid, body in islice(submissions(survey), 5):
+        assert ours.put(check(store, survey.id, body)) == 201
+        whose[rid] = bytes.fromhex(json.loads(body)["respondent"])
+    for _ in range(3000):
+        if store.database.is_settled():
+            break
+        threading.Event().wait(0.02)
+    assert _linked(store, whose) == 0
+    assert not ours.is_untidy()
+
+
+def test_whoever_reads_a_table_does_not_keep_reports_waiting(store: Store, survey: Survey) -> None:
+    _fill(store, survey, 20)
+    assert isinstance(store.database.place, Address)
+    reader = Session(store.database.place)
+    reader.execute("BEGIN")
+    reader.execute("SELECT count(*) FROM report")
+    assert not store.database.rewrite()
+    _fill(store, survey, 3)
+    reader.execute("COMMIT")
+    assert store.database.rewrite()
+    assert store.database.is_settled()
+
+
+@pytest.mark.parametrize(
+    ("setting", "told"),
+    [
+        ("log_statement = 'mod'", "log_statement: is mod: logs every report"),
+        ("log_min_duration_statement = 0", "logs reports that take long"),
+        ("log_duration = on", "log_duration: is on"),
+    ],
+)
+def test_a_database_that_logs_reports_is_not_served(
+    store: Store, database: Place, setting: str, told: str
+) -> None:
+    store.database.connection.execute(f"ALTER DATABASE {store.database.stem} SET {setting}")
+    with pytest.raises(StoreError, match=told), Store(database).database.served():
+        pass
