@@ -14,6 +14,7 @@ import click
 
 import analysis
 from server.cli import COMMANDS, main
+from server.explore import as_markdown
 from server.openapi import document
 
 NOTEBOOKS = Path(__file__).parent.parent / "examples/notebooks"
@@ -256,9 +257,15 @@ def _run(source: str, found: dict[str, Any]) -> Any:
     return None
 
 
+def explore(_: str) -> str:
+    """Return what `/explore` shows at first."""
+    return as_markdown(3)
+
+
 #: What a page asks for with <!-- generated: NAME WHICH -->.
 GENERATED: dict[str, Callable[[str], str]] = {
     "commands": commands,
+    "explore": explore,
     "http": http,
     "names": names,
     "notebook": notebook,

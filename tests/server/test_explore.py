@@ -21,6 +21,7 @@ from analysis.study.exploration import spend_cap
 from analysis.survey.simulate import payloads
 from analysis.survey.survey_file import read_survey
 from server.app import create_app
+from server.explore import render_static
 from server.explore.allowance import Allowance
 from server.explore.fields import AnyField, Field, Wrong
 from server.explore.page import Answers
@@ -380,3 +381,27 @@ def test_only_few_wait_but_for_what_is_shown_first_all_do() -> None:
         results = [one.result() for one in waiting]
         assert (first.result(), free.result()) == ("made", "made")
     assert sorted(map(str, results)) == ["None", "None", "None", "made", "made"]
+
+
+def test_the_static_copy_has_all_that_the_page_shows_at_first(
+    visitor: FlaskClient, tmp_path: Path
+) -> None:
+    path = render_static(tmp_path)
+    text = path.read_text()
+    assert path == tmp_path / "explore.md"
+    page = visitor.get("/explore")
+    shown = words(page.text)
+    for section in SECTIONS:
+        part = section.make(*section.read({}).values)
+        for sentence in (section.heading, *part.texts):
+            assert sentence in text
+            assert " ".join(sentence.split()) in shown
+        for figure in part.figures:
+            assert figure.svg in text
+            assert figure.svg in page.text
+        for one in part.tables:
+            assert one.title in text
+            assert text.count(f"| {' | '.join(one.columns)} |") >= 1
+    # A blank line would end a block of HTML.
+    assert all("\n\n" not in one for one in re.findall(r"<figure.*?</figure>", text, re.S))
+    assert "http" not in text.replace("http://www.w3.org/2000/svg", "")
