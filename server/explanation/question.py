@@ -17,10 +17,14 @@ from analysis.core.randomizer import is_weak
 from analysis.mechanisms.base import Share
 from analysis.privacy.meaning import Odds, odds
 from analysis.privacy.meaning.frequencies import quoted
+from analysis.study.planning import curve_of_respondents, likely_result
 from analysis.survey.joint_draw import JointDraw
 from analysis.survey.question import Question
 from server.explanation.wording import bound, label, one_in, order, sends
 from server.page_texts import Phrase, Value
+
+#: The people of an example, and how many of them would truly give the answer.
+_PEOPLE, _TRULY = 1000, 300
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,8 @@ class Explained:
     before: tuple[Phrase, ...]
     pictures: tuple[tuple[str, Phrase], ...]
     after: tuple[Phrase, ...]
+    #: What many people's answers tell the researchers, as an example.
+    learned: tuple[Phrase, ...]
 
 
 def explained(
@@ -56,7 +62,37 @@ def explained(
             *([Phrase.of("odds.more", n=one_in(delta))] if delta else []),
             Phrase.of(f"odds.{_verdict(question, together)}"),
         ),
+        learned=tuple(_learned(question)),
     )
+
+
+def _learned(question: Question) -> Iterator[Phrase]:
+    """Yield what the researchers would learn from so many people, where it is soon said.
+
+    That is the number of people with an answer, or the mean of numbers; neither of texts, nor of
+    answers that reports do not count for one by one.
+    """
+    if question.domain.estimand is Estimand.MEAN:
+        (point,) = curve_of_respondents(question, [_PEOPLE])
+        half: Value = bound(point.half_width, 2)
+        if "unit" in question.spec:
+            half = Phrase.of("odds.with-unit", n=half, unit=question.spec["unit"])
+        yield Phrase.of("trial.mean", people=_PEOPLE, half=half)
+        return
+    result = likely_result(question, _TRULY, _PEOPLE)
+    if result is None:
+        return
+    told = question.domain.sides(result.term, False).ids
+    if {*told} <= {"answer", "other"}:
+        yield Phrase.of(
+            "trial.learned",
+            people=_PEOPLE,
+            truly=_TRULY,
+            answer=label(question, result.term),
+            sent=result.sent,
+            low=result.low,
+            high=result.high,
+        )
 
 
 @dataclass(frozen=True)

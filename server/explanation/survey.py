@@ -78,6 +78,34 @@ def limits_of_one(survey: Survey) -> Iterator[Phrase]:
         yield Phrase.of("receipt.drawn-together", n=draw.asks, each=each)
 
 
+#: So often a respondent can try at most what answering costs.
+_PRESSES = 10
+
+
+def presses(survey: Survey) -> Iterator[Phrase]:
+    """Yield what is used and left of the cap after each answer, until the next is refused.
+
+    Nothing of a shared device, which does not know who comes again.
+    """
+    if "kiosk" in survey.spec.get("page", ()):
+        return
+    used = 0
+    for times in range(1, _PRESSES + 1):
+        after = spent_on([(survey, times)])
+        left = round((survey.cap - used) / MICRO, 4)
+        if after > survey.cap:
+            yield Phrase.of("cost.refused", next=round((after - used) / MICRO, 4), left=left)
+            return
+        used = after
+        yield Phrase.of(
+            "cost.used",
+            n=times,
+            spent=round(used / MICRO, 4),
+            cap=round(survey.cap / MICRO, 4),
+            left=round((survey.cap - used) / MICRO, 4),
+        )
+
+
 def costs(survey: Survey) -> Iterator[Phrase]:
     """Yield what one wave costs, what a few cost where the device remembers, and what δ adds."""
     yield Phrase.of(

@@ -9,9 +9,9 @@ from analysis.survey.question import Question
 from server.page_texts import Phrase, Value
 
 
-def bound(value: float) -> float:
-    """Return an upper bound to three digits, rounded up so that it stays a bound."""
-    return float(rounded_up(value).replace(",", ""))
+def bound(value: float, digits: int = 3) -> float:
+    """Return an upper bound to so many digits, rounded up so that it stays a bound."""
+    return float(rounded_up(value, digits).replace(",", ""))
 
 
 def one_in(chance: Fraction) -> int:

@@ -9,7 +9,7 @@ from collector import Collector
 from device import Device, begin
 from javascript import beside_modules
 from narrowing import instance
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 from scipy.stats import chisquare
 from stage import open_details
 
@@ -239,3 +239,23 @@ def test_only_what_somebody_could_answer_is_called_swapped(
         if one.endswith(": swapped"):
             assert len(names) <= 2
             assert len(names) == 1 or not {"None of these", "No answer"} & set(names)
+
+
+def test_each_press_uses_some_of_the_cap_until_the_device_stops(
+    device: Device, collector: Collector
+) -> None:
+    text = (
+        'id = "pressed"\ntitle = "Pressed"\n[privacy]\ncap = 2.5\n'
+        '[[questions]]\nid = "q"\nkind = "yes-no"\ntext = "?"\nrequired = true\nepsilon = 1\n'
+    )
+    page = device.visit(collector.page(collector.publish(text)))
+    page.locator("#explanation").get_by_text("Privacy used, in numbers").click()
+    fetched = len(device.requests)
+    page.get_by_text("Try it: answer once").focus()
+    for times, left in ((1, "1.5"), (2, "0.5")):
+        page.keyboard.press("Enter")
+        expect(page.get_by_text(f"Times answered: {times}. ")).to_contain_text(f"Left: ε = {left}.")
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Now your device stops.")).to_be_visible()
+    assert len(device.requests) == fetched

@@ -1,5 +1,6 @@
 """What the respondent's page says of a channel is true of it."""
 
+import math
 import random
 import re
 from collections.abc import Callable, Iterator
@@ -11,15 +12,19 @@ import numpy as np
 import pytest
 
 from analysis.core.domain import Categories, Numbers, Rankings, Sets, Texts
+from analysis.core.epsilon import MICRO
+from analysis.estimate.intervals.shares import clopper_pearson
 from analysis.privacy.meaning import of_100
+from analysis.study.planning import curve_of_respondents, likely_result
 from analysis.survey.question import Question
-from analysis.survey.survey import Survey
+from analysis.survey.survey import Survey, spent_on
 from analysis.survey.survey_file import read_survey
-from server.explanation import an_answer, costs, explained
+from server.explanation import an_answer, costs, explained, presses
 from server.explanation.question import sides
 from server.explanation.wording import one_in, sends
 from server.page_texts import LANGUAGES, Phrase, told
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
 ENGLISH = LANGUAGES["en"]
 Read = Callable[..., Survey]
 YES_NO = 'kind = "yes-no"\nrequired = true'
@@ -242,3 +247,78 @@ def test_an_order_is_named_in_each_language(read: Read) -> None:
     (own, _) = sides(text.questions[0])
     assert "D" in told(own.sentence, LANGUAGES["de"])
     assert "E" in told(own.sentence, ENGLISH)
+
+
+@pytest.mark.parametrize(("keys", "mechanism", "epsilon"), [
+    (YES_NO, "krr", 1), (YES_NO, '{name = "crosswise", prevalence = "1/4"}', None),
+    (CHOICE, "subset", 2), (CHOICE, "oue", 0.5), (CHOICE, "hashed-krr", 2), (SCALE, "krr", 1),
+    (CHOICES, "multihot", 2), (CHOICES, "pick", 2),
+])  # fmt: skip
+def test_what_researchers_learn_is_the_interval_that_they_would_see(
+    read: Read, keys: str, mechanism: str, epsilon: float | None
+) -> None:
+    survey = read(keys, mechanism, epsilon)
+    (question,) = survey.questions
+    (phrase,) = explained(question, False).learned
+    found = phrase.values
+    share = question.mechanism.shares(question.randomizer, question.domain).values[0]
+    trials = round(1000 * share.portion)
+    expected = trials * (0.3 * share.p + 0.7 * share.q)
+    count = found["sent"] if share.p > share.q else trials - found["sent"]
+    assert count == pytest.approx(float(expected), abs=0.51)
+    low, high = clopper_pearson(count, trials, *share.chances, 0.95)
+    assert (found["low"], found["high"]) == (math.floor(1000 * low), math.ceil(1000 * high))
+    assert found["low"] <= 300 <= found["high"]
+
+
+def test_an_example_by_hand(read: Read) -> None:
+    (question,) = read(YES_NO, "krr", 1.0986122).questions
+    result = likely_result(question, 300, 1000)
+    assert result is not None
+    assert (result.sent, result.low, result.high) == (400, 238, 363)
+    with pytest.raises(ValueError, match="truly must be from 0 to 1000"):
+        likely_result(question, 1001, 1000)
+
+
+def test_of_numbers_researchers_learn_the_mean_and_of_texts_nothing_that_is_soon_said(
+    read: Read,
+) -> None:
+    (question,) = read(NUMBER, "optimal", 1).questions
+    (phrase,) = explained(question, False).learned
+    (point,) = curve_of_respondents(question, [1000])
+    assert phrase.key == "trial.mean"
+    half = phrase.values["half"].values["n"]
+    assert point.half_width <= half <= 1.1 * point.half_width
+    assert "EUR more or less" in told(phrase, ENGLISH)
+    for keys in (TEXT, SCALE + '\naim = "mean"', RANK):
+        (question,) = read(keys).questions
+        assert explained(question, False).learned == ()
+
+
+def test_presses_use_the_cap_as_the_collector_charges_it(read: Read) -> None:
+    survey = read(YES_NO, "krr", 0.7, more="[privacy]\ncap = 2\n")
+    rows = [phrase.values for phrase in presses(survey)]
+    assert [row.get("left") for row in rows] == [1.3, 0.6, 0.6]
+    assert rows[-1]["next"] == 0.7
+    charged = 0
+    for row in rows:
+        charge = survey.charge_after([(survey, row.get("n", 3) - 1)] if charged else [], charged)
+        assert (charged + charge <= survey.cap) == ("cap" in row)
+        charged += charge
+    many = list(presses(read(YES_NO, "krr", 0.1, more="[privacy]\ncap = 20\n")))
+    assert (len(many), many[-1].key) == (10, "cost.used")
+
+
+def test_presses_of_a_memory_are_those_of_whatever_is_answered() -> None:
+    survey = read_survey(EXAMPLES / "staff-panel.toml")
+    *used, refused = presses(survey)
+    for times, phrase in enumerate(used, 1):
+        spent = spent_on([(survey, times)])
+        assert phrase.values["spent"] == round(spent / MICRO, 4)
+        assert spent <= survey.cap
+    assert refused.key == "cost.refused"
+    assert spent_on([(survey, len(used) + 1)]) > survey.cap
+
+
+def test_a_shared_device_has_nothing_to_press(read: Read) -> None:
+    assert list(presses(read(YES_NO, more="[page]\nkiosk = true\n"))) == []

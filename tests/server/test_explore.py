@@ -1,9 +1,7 @@
 """The page to explore: its numbers are the commands', its states have addresses, it is bounded."""
 
 import re
-import threading
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from html import unescape
 from itertools import product
@@ -12,7 +10,6 @@ from pathlib import Path
 import pytest
 from command_line import run, table
 from flask.testing import FlaskClient
-from limits import MOMENT, wait_until
 
 from analysis.privacy.accounting import compose
 from analysis.privacy.accounting.loss import PrivacyLoss
@@ -337,50 +334,6 @@ def test_once_the_time_is_used_up_only_what_is_known_is_shown(database: Path, st
     now[0] = 3600.0  # no more than what may be saved up: nothing
     assert client.get("/explore?meaning-epsilon=7").status_code == 503
     assert client.get("/explore").status_code == 200
-
-
-def test_time_comes_back_by_a_part_and_a_debt_is_paid_first() -> None:
-    now = [0.0]
-    allowance = Allowance(share=0.1, saved=1.0, clock=lambda: now[0])
-    assert allowance.compute(lambda: "made") == "made"
-    allowance._left = -0.5
-    assert allowance.compute(lambda: "made") is None
-    assert allowance.compute(lambda: "made", is_free=True) == "made"
-    now[0] = 4.9
-    assert allowance.compute(lambda: "made") is None
-    now[0] = 5.2
-    assert allowance.compute(lambda: "made") == "made"
-
-
-def test_an_error_gives_back_the_turn() -> None:
-    allowance = Allowance()
-    for _ in range(5):
-        with pytest.raises(ZeroDivisionError):
-            allowance.compute(lambda: 1 // 0)
-    assert allowance.compute(lambda: "made") == "made"
-
-
-def test_only_few_wait_but_for_what_is_shown_first_all_do() -> None:
-    begun, go = threading.Event(), threading.Event()
-    allowance = Allowance(patience=MOMENT)
-
-    def slow() -> str:
-        begun.set()
-        go.wait(MOMENT)
-        return "made"
-
-    with ThreadPoolExecutor(10) as pool:
-        first = pool.submit(allowance.compute, slow)
-        begun.wait(MOMENT)
-        waiting = [pool.submit(allowance.compute, lambda: "made") for _ in range(5)]
-        # Three of five find no place; those that have one wait for the first.
-        wait_until(lambda: sum(one.done() for one in waiting) == 3)
-        free = pool.submit(allowance.compute, lambda: "made", True)
-        assert not free.done()
-        go.set()
-        results = [one.result() for one in waiting]
-        assert (first.result(), free.result()) == ("made", "made")
-    assert sorted(map(str, results)) == ["None", "None", "None", "made", "made"]
 
 
 def test_the_static_copy_has_all_that_the_page_shows_at_first(

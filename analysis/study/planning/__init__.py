@@ -4,6 +4,7 @@ from analysis.study.planning.between import respondents_between
 from analysis.study.planning.check import MOST_RESPONDENTS, MOST_WAVES
 from analysis.study.planning.curves import EPSILONS, Point, curve_of_epsilon, curve_of_respondents
 from analysis.study.planning.half_width import HalfWidth, expected, normal_half_width
+from analysis.study.planning.likely_result import LikelyResult, likely_result
 from analysis.study.planning.needed import epsilon_for, respondents_for
 from analysis.study.planning.power import (
     power_of_change,
@@ -31,6 +32,7 @@ __all__ = [
     "MOST_RESPONDENTS",
     "MOST_WAVES",
     "HalfWidth",
+    "LikelyResult",
     "Plan",
     "Point",
     "Power",
@@ -45,6 +47,7 @@ __all__ = [
     "epsilon_for",
     "expected",
     "half_widths",
+    "likely_result",
     "normal_half_width",
     "plan",
     "power_of_change",
