@@ -86,7 +86,9 @@ def _link_names(
     for place, line in enumerate(lines):
         line = _TYPE.sub(r"\1*\2*", line)
         line = _PAGE.sub(r":doc:`\1 </\2>`", line)
-        lines[place] = _NAMED.sub(r":py:obj:`\1 <analysis.\1>`", line)
+        named = _NAMED.sub(r":py:obj:`\1 <analysis.\1>`", line)
+        # A class says in backticks what its fields are, some of which have a function's name.
+        lines[place] = line if what == "class" else named
 
 
 #: What assistive technology needs beyond the theme: what scrolls can be reached by keyboard, an

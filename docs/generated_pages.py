@@ -13,11 +13,33 @@ from typing import Any
 import click
 
 import analysis
+from analysis.estimate.estimates import Estimate
+from analysis.estimate.plausibility import Plausibility
+from analysis.estimate.totals import PopulationTotal
+from analysis.mechanisms import MECHANISMS
+from analysis.privacy.ledger import LEDGERS
+from analysis.study.codebook import Code
+from analysis.study.comparison import Comparison, Slope
+from analysis.study.crosstab.row import Row
+from analysis.study.hypotheses import HypothesisTest
+from analysis.study.label import Fact
+from analysis.study.planning import Plan, Power, Sampled, Split, WaveTotal
+from analysis.study.regression import Effect, Predicted, Term
+from analysis.survey.check import Check
+from analysis.survey.kinds import KINDS
 from server.cli import COMMANDS, main
 from server.explore import as_markdown
 from server.openapi import document
 
 NOTEBOOKS = Path(__file__).parent.parent / "examples/notebooks"
+
+#: The rows of the tables that commands print and pages give away.
+_ROWS = (
+    *(Check, Plan, Power, Sampled, Split, WaveTotal),
+    *(Estimate, PopulationTotal, Plausibility, Code, Fact),
+    *(Row, HypothesisTest, Comparison, Slope, Term, Predicted, Effect),
+    *(kind for kind, _ in LEDGERS.values()),
+)
 
 #: The public names of each page on Python, by the rooms of their modules.
 _PAGES = {
@@ -207,12 +229,34 @@ def names(page: str) -> str:
     return "```{eval-rst}\n" + "".join(directives) + "```\n"
 
 
+def kinds(_: str) -> str:
+    """Return a table of the kinds of questions, and one of the mechanisms, by their docstrings."""
+    tables = (("kind", KINDS), ("mechanism", MECHANISMS))
+    return "\n".join(
+        _table((head, "what it is"), [(f"`{key}`", _first(part)) for key, part in parts.items()])
+        for head, parts in tables
+    )
+
+
+def rows(_: str) -> str:
+    """Return what Sphinx needs to print the docstrings of the rows of all tables."""
+    directives = [
+        f".. autoclass:: {kind.__module__}.{kind.__qualname__}\n   :members:\n   :no-index:\n\n"
+        for kind in _ROWS
+    ]
+    return "```{eval-rst}\n" + "".join(directives) + "```\n"
+
+
+def _first(part: object) -> str:
+    """Return the first sentence that a class or its instance says of itself."""
+    return (part.__doc__ or "").partition("\n\n")[0].replace("\n", " ").replace("``", "`")
+
+
 def _mapping(name: str, parts: dict[str, Any]) -> str:
     """Return a description of a table of classes, with the first line that each has of itself."""
     lines = [f".. py:data:: analysis.{name}\n", "   Classes by their names:\n"]
     for key, part in parts.items():
-        first = (part.__doc__ or "").partition("\n\n")[0].replace("\n", " ")
-        lines.append(f"   * ``{key}``: {first}")
+        lines.append(f"   * ``{key}``: {_first(part).replace('`', '``')}")
     return "\n".join(lines) + "\n\n"
 
 
@@ -267,6 +311,8 @@ GENERATED: dict[str, Callable[[str], str]] = {
     "commands": commands,
     "explore": explore,
     "http": http,
+    "kinds": kinds,
     "names": names,
     "notebook": notebook,
+    "rows": rows,
 }

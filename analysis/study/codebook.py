@@ -28,7 +28,7 @@ class Code:
     condition on which a question is shown. `reason` is why its author chose this ε, empty if none
     is given.
     `earlier_labels` are those of earlier versions that were declared to mean the same, joined by
-    `` | ``.
+    ``|`` between spaces.
 
     `chances` are the probabilities of the reports 0, 1, 2, ... if this is the true value; there are
     none where a report is no such number, or has a cohort, and for numbers. `randomizer` is the
