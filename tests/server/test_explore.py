@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from command_line import run, table
 from flask.testing import FlaskClient
+from test_reading_grade import grade
 
 from analysis.privacy.accounting import compose
 from analysis.privacy.accounting.loss import PrivacyLoss
@@ -358,3 +359,10 @@ def test_the_static_copy_has_all_that_the_page_shows_at_first(
     # A blank line would end a block of HTML.
     assert all("\n\n" not in one for one in re.findall(r"<figure.*?</figure>", text, re.S))
     assert "http" not in text.replace("http://www.w3.org/2000/svg", "")
+
+
+@pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section.id)
+def test_whoever_has_been_to_school_for_eight_years_can_read_it(section: Section) -> None:
+    part = section.make(*section.read({}).values)
+    texts = [section.lead, *part.texts, *(figure.caption for figure in part.figures)]
+    assert grade(texts, "en") <= 8
