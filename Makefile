@@ -83,6 +83,7 @@ bench: .venv/.bench
 	$(BIN)/python benchmarks/console.py
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/explore.py
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/growth.py
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/recounts.py --reports 10000 1000000
 	$(BIN)/python benchmarks/page.py
 	$(BIN)/python benchmarks/readability.py
 
