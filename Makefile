@@ -96,7 +96,7 @@ screenshots: .venv/.test
 # The documentation as a site, into the folder site/: index.html can be opened as it is. A link that leads nowhere
 # is an error.
 docs: .venv/.docs
-	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going docs site
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -d .venv/doctrees docs site
 
 # The newest releases of all that the program and its tests need, with their hashes; and the licenses
 # of the former, from an environment that has these and nothing else.
