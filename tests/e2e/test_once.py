@@ -156,7 +156,7 @@ def test_refused_report_is_not_sent_again(page: Page, device: Device) -> None:
     )
     press(ready_to_press(page))
     expect_state(page, "refused")
-    expect(page.locator('[data-state="refused"]')).to_contain_text("as much as it promised")
+    expect(page.locator('[data-state="refused"]')).to_contain_text("ask only up to a limit")
     page.reload()
     expect_closed(page, "answered")
     assert len(device.posted()) == 1

@@ -56,7 +56,7 @@ def test_server_refuses_what_is_over_the_cap_and_the_page_says_so(
     page.evaluate(WRITE_MEMO, [f"survey/{survey}", None])
     page.reload()
     answer(page, CANARIES, "refused")
-    expect(page.locator('[data-state="refused"]')).to_contain_text("as much as it promised")
+    expect(page.locator('[data-state="refused"]')).to_contain_text("ask only up to a limit")
     assert collector.stored(survey, 2) == 0
 
 
