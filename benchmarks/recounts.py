@@ -5,7 +5,8 @@ Usage: `python benchmarks/recounts.py [--reports N ...] [--engines NAME ...] [--
 Draws reports of a question under each channel by the product's randomizers, writes them to Parquet
 as `deniable export` does, and counts them by each engine, each in a process of its own. It prints
 processor seconds, ratios to our own reader, and the most memory. All tallies must equal that of
-what was drawn: exit status 1 if one does not. Spark is left out where it is not installed.
+what was drawn: exit status 1 if one does not. Spark is left out where it is not installed;
+what its own processes take is not counted, so that its seconds and memory are too small.
 """
 
 import argparse
