@@ -90,6 +90,7 @@ def test_a_backup_with_a_changed_log_is_refused(store: Store, tmp_path: Path) ->
     assert "was changed" in told.stderr
 
 
+@pytest.mark.sqlite
 @pytest.mark.parametrize(
     "planted",
     [
@@ -135,13 +136,15 @@ def test_an_audit_sees_a_report_that_was_changed(
 ) -> None:
     fill(store, survey, 30)
     store.database.connection.execute(
-        "UPDATE report SET payload = ? WHERE rid = (SELECT min(rid) FROM report)", (payload,)
+        "UPDATE report SET payload = ? WHERE rid = (SELECT rid FROM report ORDER BY rid LIMIT 1)",
+        (payload,),
     )
     result = run("audit", "--db", database)
     assert result.exit_code == 1
     assert "no device can have sent" in result.stderr
 
 
+@pytest.mark.sqlite
 @pytest.mark.parametrize(
     "damage",
     [
@@ -164,6 +167,7 @@ def test_damaged_totals_are_told_in_a_line(
     assert "is damaged" in result.stderr
 
 
+@pytest.mark.sqlite
 def test_a_slow_reader_of_what_is_printed_does_not_keep_the_order_of_arrival(
     store: Store, survey: Survey, database: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -328,6 +332,7 @@ def test_averages_of_exported_weights_are_the_estimates(
     assert above / there == pytest.approx(mean)
 
 
+@pytest.mark.sqlite
 def test_the_watch_tells_what_is_wrong(
     client: FlaskClient, send: Callable[..., Any], make: Callable[..., Any],
     monkeypatch: pytest.MonkeyPatch,
