@@ -2,7 +2,6 @@
 
 import json
 import sys
-import threading
 from collections import Counter
 from itertools import islice
 from pathlib import Path
@@ -21,6 +20,7 @@ from server.store.postgres.session import Session
 # The tests are no package, so that no name of theirs can hide one of the application's.
 sys.path.insert(0, str(Path(__file__).parent))
 
+from limits import wait_until
 from load import submissions
 
 pytestmark = [pytest.mark.more, pytest.mark.parametrize("database", ["postgresql"], indirect=True)]
@@ -121,10 +121,7 @@ def test_the_writer_settles_when_reports_pause(
     for rid, body in islice(submissions(survey), 5):
         assert ours.put(check(store, survey.id, body)) == 201
         whose[rid] = bytes.fromhex(json.loads(body)["respondent"])
-    for _ in range(3000):
-        if store.database.is_settled():
-            break
-        threading.Event().wait(0.02)
+    wait_until(store.database.is_settled)
     assert _linked(store, whose) == 0
     assert not ours.is_untidy()
 
