@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from collector import Collector
 from device import Device, expect_state, fill_in, press, review, wait_for
 from limits import LONG
-from playwright.sync_api import Page, expect
+from playwright.sync_api import FloatRect, Page, expect
 
 from analysis.survey.simulate import payloads
 from server.deliver import to_store
@@ -128,8 +128,9 @@ def pictures(served: Collector, new_device: Callable[..., Device]) -> Iterator[t
     taken = {}
     for name, page in tutorial(served, new_device):
         # Below the table of the results stands more than a picture needs.
-        part = {"x": 0.0, "y": 0.0, "width": 1080.0, "height": 545.0} if name == "results" else None
-        taken[name] = page.screenshot(animations="disabled", clip=part)
+        part: FloatRect = {"x": 0.0, "y": 0.0, "width": 1080.0, "height": 545.0}
+        shown = part if name == "results" else None
+        taken[name] = page.screenshot(animations="disabled", clip=shown)
     table = new_device(viewport={"width": 1240, "height": 640}).context.new_page()
     phones = [taken.pop(name) for name in [*taken] if name.startswith("phone-")]
     yield "phones", _laid_out(table, phones, [])
