@@ -11,6 +11,7 @@ from server.clock import today
 from server.extensions import the_store
 from server.pages.browser_files import File, Resource
 from server.pages.rendering import Pages
+from server.store import StoreBusy
 
 blueprint = Blueprint("pages", __name__)
 survey_blueprint = Blueprint("survey", __name__)
@@ -89,6 +90,14 @@ def not_found(_: Exception) -> Response:
 def not_allowed(error: MethodNotAllowed) -> Response:
     response = message("not-allowed", 405)
     response.headers["Allow"] = ", ".join(error.valid_methods or ())
+    return response
+
+
+@blueprint.app_errorhandler(StoreBusy)
+def away(_: StoreBusy) -> Response:
+    """Ask to come again: the database is another machine's, and away."""
+    response = message("failed", 503)
+    response.headers["Retry-After"] = "30"
     return response
 
 

@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import postgres
 import programs
 from limits import wait_until
-from load import Load, Server, check_books, column, post_until_taken, submissions
+from load import Load, Server, check_books, column, get, post_until_taken, submissions
 
 pytestmark = pytest.mark.more
 
@@ -143,3 +143,14 @@ def test_respondents_with_room_for_one_wave_get_one_over_both_collectors(
     assert {one.charged for one in store.ledger.spends(survey.id)} == {survey.cap}
     assert list(store.upkeep.discrepancies(today())) == []
     store.close()
+
+
+def test_pages_ask_to_come_again_while_the_database_is_away(collectors: Collectors) -> None:
+    url = collectors.servers[0].url
+    assert get(url, "/s/canteen").status == 200
+    collectors.cluster.kill()
+    for path in ("/s/canteen", "/results/canteen"):
+        away = get(url, path)
+        assert (away.status, bool(away.headers["retry-after"])) == (503, True), path
+    collectors.cluster.start()
+    assert get(url, "/s/canteen").status == 200
