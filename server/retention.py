@@ -66,7 +66,7 @@ class Keeper:
                 store.database.rewrite()
                 self._due = False
             if not store.database.is_settled():
-                store.database.settle()  # somebody may have read it when the file was written anew
+                store.database.tidy()  # somebody may have read it when it was written anew
             store.database.beat()
         finally:
             store.database.leave()

@@ -1,9 +1,12 @@
 """`deniable copy`: move to another kind of database."""
 
+from functools import partial
+
 import click
 
 from server.commands import PlaceType, print_message, record
 from server.store import Place, Store, StoreError
+from server.stored_tally import collector_of
 
 
 @click.command()
@@ -22,6 +25,8 @@ def copy(source: Place, target: Place) -> None:
     try:
         with store.database.unserved():
             record(store, "copy", str(target))
+            # Before it is copied: of both, tallies must not be merged.
+            collector_of(store, partial(record, store))
             store.copy_to(target)
     finally:
         store.close()

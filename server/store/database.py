@@ -200,6 +200,10 @@ class Database(ABC):
         """Write all that respondents sent anew, in the order of keys; return what `settle` does."""
 
     @abstractmethod
+    def tidy(self) -> None:
+        """Do now and then what `settle` and `rewrite` could not do since somebody read."""
+
+    @abstractmethod
     def is_settled(self) -> bool:
         """Return whether `settle` has nothing to do."""
 

@@ -321,6 +321,10 @@ class File(Database):
         with closing(sqlite3.connect(source, uri=True, isolation_level=None)) as connection:
             connection.execute("VACUUM INTO ?", (place,))
 
+    def tidy(self) -> None:
+        """Truncate the write-ahead log, if nobody reads from it any more."""
+        self.settle()
+
     def settle(self) -> bool:
         """Truncate the write-ahead log, which has the order of the latest writes.
 

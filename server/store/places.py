@@ -29,16 +29,20 @@ class Address:
     text: str = field(repr=False)
 
     def __post_init__(self) -> None:
-        parts = urlsplit(self.text)
+        try:
+            parts = urlsplit(self.text)
+        except ValueError:
+            raise StoreError(f"the address of the database: {_EXPECTED}") from None
         rest = parts.path + parts.query + parts.fragment
         is_whole = self.text.startswith(tuple(f"{scheme}//" for scheme in _SCHEMES))
-        if not is_whole or "@" in rest or parts.fragment or not re.fullmatch("/[^/]+", parts.path):
+        strays = "@" in rest or parts.netloc.count("@") > 1
+        if not is_whole or strays or parts.fragment or not re.fullmatch("/[^/]+", parts.path):
             raise StoreError(f"the address of the database: {_EXPECTED}")
 
     def __str__(self) -> str:
         parts = urlsplit(self.text)
         user, at, host = parts.netloc.rpartition("@")
-        more = [(key, one) for key, one in parse_qsl(parts.query) if "password" not in key]
+        more = [(key, one) for key, one in parse_qsl(parts.query) if "password" not in key.lower()]
         query = f"?{urlencode(more, safe='/')}" if more else ""
         return f"postgresql://{user.partition(':')[0]}{at}{host}{parts.path}{query}"
 
@@ -70,6 +74,9 @@ def place_of(text: str) -> Place:
         If it is no proper address, or what PostgreSQL needs is not installed.
     """
     if not text.startswith(_SCHEMES):
+        # What is no path may hold a password, so that no message may repeat it.
+        if "://" in text or "password=" in text.lower():
+            raise StoreError(f"the address of the database: {_EXPECTED}")
         return Path(text)
     address = Address(text)
     if find_spec("psycopg") is None:

@@ -20,6 +20,7 @@ from server.store.locks import serving
 from server.store.places import Address, place_of
 from server.store.postgres.database import Postgres
 from server.store.postgres.session import Session, in_dialect, told
+from server.stored_tally import collector_of
 
 ANSWERS = [{"meat": "yes" if row % 3 else "no", "dish": "stew", "price": "3"} for row in range(130)]
 
@@ -30,6 +31,7 @@ ANSWERS = [{"meat": "yes" if row % 3 else "no", "dish": "stew", "price": "3"} fo
         ("postgresql://ada:pa%40ss@db.example.org:5433/study", "ada@db.example.org:5433/study"),
         ("postgres://db.example.org/study", "db.example.org/study"),
         ("postgresql://ada@/study?host=/run/x&password=secret", "ada@/study?host=/run/x"),
+        ("postgresql://ada@/study?host=/run/x&PASSWORD=secret", "ada@/study?host=/run/x"),
     ],
 )
 def test_no_message_names_a_password(text: str, name: str) -> None:
@@ -48,6 +50,12 @@ def test_no_message_names_a_password(text: str, name: str) -> None:
         "postgresql://ada:se#cret@db/study",
         "postgresql://ada:secret@db/study/more",
         "postgresql://ada:se?cret@db/study",
+        "postgresql://ada:se@cret@db/study",
+        "postgresql://ada:se[x]cret@db/study",
+        "postgresql://ada:se\u2100cret@db/study",
+        "postgresql+psycopg://ada:secret@db/study",
+        "POSTGRESQL://ada:secret@db/study",
+        "host=db password=secret",
     ],
 )
 def test_an_address_that_cannot_be_read_is_refused_without_repeating_it(text: str) -> None:
@@ -139,6 +147,8 @@ def test_a_copy_goes_to_postgresql_and_back_with_equal_tallies(
     assert _held(other, survey) == before
     assert not Store(other).access.knows_token("let me in")
     assert run("copy", other.text, tmp_path / "back.db").exit_code == 0
+    ids = {collector_of(Store(place), pytest.fail) for place in (database, other)}
+    assert len(ids) == 1  # so that their tallies are never merged
     assert _held(tmp_path / "back.db", survey) == before
     for source, target in ((database, other.text), (other.text, database)):
         again = run("copy", source, target)

@@ -13,6 +13,7 @@ from server import writer
 from server.clock import today
 from server.intake import check
 from server.store import Place, Store, StoreError
+from server.store.database import OF_RESPONDENTS
 from server.store.places import Address
 from server.store.postgres import settling
 from server.store.postgres.session import Session
@@ -135,8 +136,40 @@ def test_whoever_reads_a_table_does_not_keep_reports_waiting(store: Store, surve
     assert not store.database.rewrite()
     _fill(store, survey, 3)
     reader.execute("COMMIT")
-    assert store.database.rewrite()
+    # Less than a batch is left, and nobody sends more: the server's next look settles it.
+    assert not store.database.is_settled()
+    store.database.tidy()
     assert store.database.is_settled()
+
+
+def test_no_sample_of_rows_is_kept_for_planning(store: Store, survey: Survey) -> None:
+    _fill(store, survey, BATCH)
+    store.database.connection.execute("ANALYZE")
+    sql = "SELECT count(*) FROM pg_stats WHERE tablename = ANY(?)"
+    assert store.database.query(sql, list(OF_RESPONDENTS)).fetchone()[0] == 0
+
+
+@pytest.mark.usefixtures("large")
+def test_what_was_settled_in_another_cluster_is_settled_again(store: Store, survey: Survey) -> None:
+    whose = _fill(store, survey, BATCH)
+    assert store.database.settle()
+    # As in a dump that another cluster reads, whose transactions have smaller numbers.
+    store.database.write("UPDATE settled SET transaction = transaction + 1000000")
+    whose |= _fill(store, survey, MORE)
+    assert sum(settling.unsettled(store.database.connection).values()) == BATCH + MORE
+    with store.database.served():
+        assert store.database.settle()
+    assert _linked(store, whose) == 0
+    assert store.database.is_settled()
+
+
+def test_tables_must_lie_in_the_first_schema(store: Store) -> None:
+    store.database.connection.execute("CREATE SCHEMA web1")
+    assert isinstance(store.database.place, Address)
+    text = store.database.place.text
+    other = f"{text}{'&' if '?' in text else '?'}options=-csearch_path%3Dweb1%2Cpublic"
+    with pytest.raises(StoreError, match="first schema of search_path, web1, got them in public"):
+        Store(Address(other))
 
 
 @pytest.mark.parametrize(

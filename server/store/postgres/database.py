@@ -199,6 +199,7 @@ class Postgres(Database):
             raise StoreError(
                 "; ".join(f"{self.name}: {one.name}: {one.found}: {one.advice}" for one in wrong)
             )
+        settling.forget_others(self)
         key, stopping = self._key("served"), threading.Event()
         session = self._shared(key)
 
@@ -235,32 +236,36 @@ class Postgres(Database):
     @contextmanager
     def unserved(self) -> Iterator[None]:
         """Keep servers away; StoreError if one runs on it."""
-        with self._single("served") as taken:
-            if not taken:
+        with self._single("served") as session:
+            if session is None:
                 raise StoreError(
                     f"{self.name}: expected a database that no server runs on, got one that is "
                     "served"
                 )
             yield
+            session.execute("SELECT 1")  # lost with its lock, others may have served meanwhile
 
     def is_served(self) -> bool:
         """Return whether a server runs on it."""
         return self._holders(self._key("served")) > 0
 
-    def doing_work(self) -> Any:
+    @contextmanager
+    def doing_work(self) -> Iterator[bool]:
         """Become the one process that does what takes long; yield whether it is this one."""
-        return self._single("working")
+        with self._single("working") as session:
+            yield session is not None
 
     def is_working(self) -> bool:
         """Return whether a process does the long work."""
         return self._holders(self._key("working")) > 0
 
     @contextmanager
-    def _single(self, what: str) -> Iterator[bool]:
+    def _single(self, what: str) -> Iterator[Session | None]:
+        """Yield the connection that alone holds a lock; None if another one does."""
         session = Session(self.place)
         try:
             sql = f"SELECT pg_try_advisory_lock({self._key(what)})"
-            yield session.execute(sql).fetchone()[0]
+            yield session if session.execute(sql).fetchone()[0] else None
         finally:
             session.raw.close()
 
@@ -293,6 +298,13 @@ class Postgres(Database):
     def rewrite(self) -> bool:
         """Write all that respondents sent anew, in the order of keys."""
         return settling.rewrite(self)
+
+    def tidy(self) -> None:
+        """Write small tables anew, however few reports came; of large ones what is a batch."""
+        if self.is_small():
+            self.rewrite()
+        else:
+            self.settle()
 
     def is_settled(self) -> bool:
         """Return whether no row tells in which transaction it came."""

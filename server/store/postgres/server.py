@@ -39,6 +39,22 @@ _MUST: dict[str, tuple[Callable[[str], bool], str]] = {
         lambda value: value == "-1",
         "logs reports that take long, with the time; set it to -1",
     ),
+    **{
+        name: (lambda value: value == "off", "logs when each report came; set it to off")
+        for name in (
+            "log_statement_stats",
+            "log_parser_stats",
+            "log_planner_stats",
+            "log_executor_stats",
+            "debug_print_parse",
+            "debug_print_rewritten",
+            "debug_print_plan",
+        )
+    },
+    "log_min_messages": (
+        lambda value: not value.startswith("debug"),
+        "logs when each report came; set it to warning",
+    ),
     "pgaudit.log": (
         lambda value: value.lower() in ("", "none", "ddl", "role"),
         "logs when each report came; set it to none or ddl",

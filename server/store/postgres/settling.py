@@ -36,7 +36,19 @@ _UNSETTLED = f"""
     FROM {{table}} CROSS JOIN
         (SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS latest) AS clock
     WHERE {_TRANSACTION} > coalesce((SELECT transaction FROM {SETTLED} AS done
-        WHERE done.name = '{{table}}' AND done.survey = {{table}}.survey), 0)"""
+        WHERE done.name = '{{table}}' AND done.survey = {{table}}.survey
+        AND transaction < latest), 0)"""
+
+
+def forget_others(database: "Postgres") -> None:
+    """Forget what was settled in another cluster, from which the tables came in a dump.
+
+    Its transactions have numbers of their own, and those of this one begin anew.
+    """
+    database.write(
+        f"DELETE FROM {SETTLED} "
+        "WHERE transaction >= pg_snapshot_xmax(pg_current_snapshot())::text::bigint"
+    )
 
 
 def is_small(connection: Connection) -> bool:
@@ -56,6 +68,7 @@ def unsettled(connection: Connection) -> dict[str, int]:
     rows = connection.execute(
         "SELECT cell.survey, n - coalesce(reports, 0) FROM cell "
         f"LEFT JOIN {SETTLED} AS done ON done.survey = cell.survey AND done.name = 'report' "
+        "AND transaction < pg_snapshot_xmax(pg_current_snapshot())::text::bigint "
         "WHERE version = ? AND wave = ? AND n > coalesce(reports, 0)",
         WHOLE,
     )

@@ -3,7 +3,7 @@
 from contextlib import closing
 from functools import lru_cache
 
-from server.store.database import Connection, StoreBusy
+from server.store.database import OF_RESPONDENTS, Connection, StoreBusy
 from server.store.locks import StoreError
 from server.store.schema import SCHEMA_VERSION
 
@@ -92,15 +92,37 @@ def make(connection: Connection) -> None:
         raise StoreError(f"expected a database whose encoding is UTF8, got {encoding}")
     for table, declared in expected().items():
         connection.execute(f"CREATE TABLE {table} ({declared})")
+    # Else samples of pseudonyms and of reports' ids stay in `pg_statistic`, even of deleted rows.
+    for table in OF_RESPONDENTS:
+        for name, *_ in columns()[table][1]:
+            connection.execute(f"ALTER TABLE {table} ALTER COLUMN {name} SET STATISTICS 0")
     for statement in _TRIGGERS.strip().split(";\n"):
         connection.execute(statement)
     connection.execute(f"INSERT INTO {_MARK} VALUES (?, 0)", (SCHEMA_VERSION,))
 
 
 def version(connection: Connection) -> int | None:
-    """Return the schema of a database of ours; None if it is none."""
-    if connection.execute("SELECT to_regclass(?)", (_MARK,)).fetchone()[0] is None:
+    """Return the schema of a database of ours; None if it is none.
+
+    Raises
+    ------
+    StoreError
+        If the tables are not in the first schema of `search_path`: names of locks are made of it,
+        so that collectors with other paths would not wait for each other.
+    """
+    places = connection.execute(
+        "SELECT relnamespace::regnamespace::text, current_schema() FROM pg_class "
+        "WHERE oid = to_regclass(?)",
+        (_MARK,),
+    ).fetchone()
+    if places is None:
         return None
+    there, first = places
+    if there != first:
+        raise StoreError(
+            f"expected tables in the first schema of search_path, {first}, got them in {there}: "
+            f"ALTER ROLE ... SET search_path = {there}"
+        )
     row = connection.execute(f"SELECT schema FROM {_MARK}").fetchone()
     return None if row is None else int(row[0])
 
