@@ -200,7 +200,7 @@ def test_several_conditions_are_joined(signed_in: Browsers, store: Store) -> Non
 def test_questions_are_drawn_together_and_alone_again(signed_in: Browsers, store: Store) -> None:
     browser = signed_in("bob")
     base = {"part": "question/one", "seen": seen(browser, "question/one")}
-    assert "2 at least" in post(browser, EDIT, do="together", questions="one", **base).text
+    assert "at least 2, got 1" in post(browser, EDIT, do="together", questions="one", **base).text
     answer = post(browser, EDIT, do="together", questions=["one", "two"], **base)
     assert answer.headers["Location"].endswith("part=together/together")
     (joint,) = read_draft(toml(store), {}).survey.joint
