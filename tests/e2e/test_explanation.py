@@ -159,7 +159,7 @@ def test_page_names_the_price_of_each_question_and_of_all(
     survey = collector.publish(WELL_BEING)
     page = device.visit(collector.page(survey))
     expect_state(page, "ready")
-    page.locator("#explanation summary").last.click()
+    page.locator("#explanation summary:visible").last.click()
     frozen: dict[str, Any] = json.loads(page.locator("#survey-data").text_content() or "")
     asked = [one for one in frozen["survey"]["questions"] if one["kind"] != "note"]
     total = sum(float(one["epsilon"]) for one in asked)
@@ -167,4 +167,4 @@ def test_page_names_the_price_of_each_question_and_of_all(
     says = (
         f"ε = {total:g} of privacy each time you answer it. Its questions add up to that: {parts}."
     )
-    expect(page.locator("#explanation details").last).to_contain_text(says)
+    expect(page.locator("#explanation")).to_contain_text(says)

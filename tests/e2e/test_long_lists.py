@@ -95,7 +95,7 @@ def test_a_list_is_searched_anew_in_another_language(device: Device, collector: 
     assert shown(page) == []
     page.locator("#language").select_option("de")
     assert shown(page) == ["Spanien"]
-    expect(page.locator("[data-found]")).to_have_text("Zu sehen: 1 von 40.")
+    expect(page.locator("[data-found]")).to_have_text("Zu sehen: 1 von 40")
 
 
 def test_what_is_missing_is_said_at_the_search(page: Page) -> None:

@@ -172,7 +172,9 @@ def _by_chance(database: Path, table: str, key: str, arrived: Sequence[bytes]) -
     once in 10^8, in three trials.
     """
     numbers = {value: number for number, value in enumerate(arrived)}
-    scanned = [numbers[value] for value in column(database, f"SELECT {key} FROM {table}")]
+    with contextlib.closing(sqlite3.connect(database)) as connection:
+        rows = connection.execute(f"SELECT {key} FROM {table}").fetchall()
+    scanned = [numbers[value] for (value,) in rows]
     pages = _places(database, arrived)
     placed = [number for page in pages for number in page]
     assert sorted(scanned) == list(range(len(arrived)))
