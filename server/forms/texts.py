@@ -39,8 +39,9 @@ def plain(text: str) -> tuple[str, list[str]]:
     text = re.sub(r"<!--.*?-->|<(style|script)\b.*?</\1\s*>", "", text, flags=re.I | re.S)
     lined = re.sub(r"<\s*(br|/p|/div|/li|/h\d)\s*/?>", "\n", text, flags=re.I)
     bare = re.sub(r"<[a-zA-Z/!][^>]*>", "", lined) if "<" in lined else lined
-    clean = "".join(c for c in unescape(bare) if c.isprintable() or c == "\n")
-    return re.sub(r"[^\S\n]+", " ", clean).strip(), lost
+    clean = "".join(c for c in unescape(bare) if c.isprintable() or c.isspace())
+    # Spaces that keep words together stay what they are.
+    return re.sub(r"[^\S\n\u00a0\u202f]+", " ", clean).strip(), lost
 
 
 #: Between these stands the name of the question whose answer a text tells, until it is known

@@ -143,7 +143,19 @@ def test_what_is_read_again_asks_the_same(name: str, tool: str) -> None:
     for ours, theirs in zip(kept(given, matrices), kept(returned, {}), strict=True):
         if tool == "surveyjs" and "help" in ours and ours["kind"] == "note":
             ours["text"] += f"\n{ours.pop('help')}"
+        # Other programs that read an XLSForm make one space of each run of any.
+        if tool == "xlsform":
+            ours, theirs = _spaced(ours), _spaced(theirs)
         assert ours == theirs, ours["id"]
+
+
+def _spaced(value: Any) -> Any:
+    """The same with plain spaces instead of those that keep words together."""
+    if isinstance(value, dict):
+        return {key: _spaced(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_spaced(one) for one in value]
+    return re.sub("[\u00a0\u202f]", " ", value) if isinstance(value, str) else value
 
 
 def test_everything_comes_back_from_an_xlsform() -> None:
