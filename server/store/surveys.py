@@ -157,6 +157,8 @@ class Surveys:
 
     def versions(self, survey_id: str) -> list[str]:
         """Return the versions of a survey, the last published first."""
+        if "\0" in survey_id:
+            return []  # which PostgreSQL refuses in a text
         sql = "SELECT version FROM survey WHERE id = ? ORDER BY place DESC"
         return [row[0] for row in self._database.query(sql, survey_id)]
 
