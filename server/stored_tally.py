@@ -4,7 +4,8 @@ import re
 import secrets
 from collections.abc import Callable
 
-from analysis.study.tally import Source, Tally
+from analysis.study.tally import Tally
+from analysis.study.tally.statement import Source
 from server.store import Store
 from server.stored_results import POOLED, Missing, StoredWave, Withheld
 
@@ -62,10 +63,9 @@ def tally_of(
                 "--all-reports if nobody has the other"
             )
     record(_TALLY, f"{cell}, {n} reports")
-    tallies, sizes = stored.tallies, stored.sizes
     return Tally(
-        *(survey, stored.number, n, stored.simulated, stored.is_open),
-        *(tallies, sizes, True, (Source(collector, n),)),
+        *(survey, stored.number, stored.is_open, stored.simulated, (Source(collector, n),)),
+        *(n, stored.tallies, stored.sizes),
     )
 
 

@@ -96,7 +96,7 @@ class TalliedWave(CountedWave):
 
     @property
     def sizes(self) -> Mapping[str, Ints]:
-        return self._tally.sizes
+        return self._tally.sizes or {}
 
     @property
     def simulated(self) -> int:

@@ -11,8 +11,9 @@ import click
 from analysis.core.errors import DataError
 from analysis.study.counted import TalliedWave
 from analysis.study.tally import Tally, merged
+from analysis.study.tally.json_file import LARGEST, read_frozen, read_json
 from analysis.study.tally.pairs import CountedRows, read_rows
-from analysis.study.tally.reading import LARGEST, read_frozen, read_json, read_tally
+from analysis.study.tally.reading import read_tally
 from analysis.survey.files import open_file
 from analysis.survey.survey import Survey
 from server.commands import (

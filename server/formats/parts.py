@@ -10,17 +10,18 @@ import os
 import secrets
 import shutil
 from collections.abc import Iterator
-from hashlib import sha256
+from hashlib import file_digest
 from importlib import import_module
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 from analysis.study.report_columns import report_columns
-from analysis.study.tally import hash_of
+from analysis.study.tally.statement import Source, Statement
 from server.formats import check_needs
 from server.formats.parquet import arrow_table, schema_of
 from server.formats.table import ReportsTable, Unwritable
+from server.store.disk import flush_to_disk
 from server.stored_results import POOLED, Missing, StoredWave
 
 #: What stands in a manifest under "deniable", and the manifest's name.
@@ -57,7 +58,7 @@ def write_parts(stored: StoredWave, folder: Path, collector: str, rows: int = RO
             parts = list(_written(stored, payloads, made, rows))
             _finish(stored, made, parts, collector)
             made.rename(folder)
-            _on_disk(folder.parent)
+            flush_to_disk(folder.parent)
         except BaseException:
             shutil.rmtree(made, ignore_errors=True)
             raise
@@ -90,11 +91,9 @@ def _written(
                 writer.write_table(pyarrow.concat_tables(tables))
                 left -= sum(map(len, group))
                 group = next(groups, [])
-        _on_disk(path)
-        digest = sha256()
+        flush_to_disk(path)
         with path.open("rb") as file:
-            while piece := file.read(2**20):
-                digest.update(piece)
+            digest = file_digest(file, "sha256")
         yield {
             "name": path.name,
             "rows": rows - left,
@@ -129,29 +128,12 @@ def _groups(
 def _finish(stored: StoredWave, folder: Path, parts: list[dict[str, Any]], collector: str) -> None:
     """Write the manifest, which makes the folder whole."""
     reports = sum(part["rows"] for part in parts)
-    manifest = {
-        "deniable": KIND,
-        "survey_id": stored.survey.id,
-        "version": stored.survey.version,
-        "wave": stored.number,
-        "open": stored.is_open,
-        "reports": reports,
-        "simulated": min(stored.simulated, reports),
-        "sources": [{"collector": collector, "reports": reports}],
-        "parts": parts,
-        "survey": stored.survey.to_json(),
-    }
-    manifest["sha256"] = hash_of(manifest)
+    stated = Statement(
+        *(stored.survey, stored.number, stored.is_open, min(stored.simulated, reports)),
+        (Source(collector, reports),),
+    )
+    manifest = stated.stated(KIND, reports, {"parts": parts})
     path = folder / MANIFEST
     path.write_text(json.dumps(manifest, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-    _on_disk(path)
-    _on_disk(folder)
-
-
-def _on_disk(path: Path) -> None:
-    """Wait until a file, or the names in a folder, are on the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    flush_to_disk(path)
+    flush_to_disk(folder)

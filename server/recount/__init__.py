@@ -2,37 +2,31 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from analysis.core.errors import DataError, shown
 from analysis.estimate.columns.of_reports import chosen_columns
-from analysis.study.tally import Source, Tally, check_sources
+from analysis.study.tally import Tally
+from analysis.study.tally.json_file import read_json
 from analysis.study.tally.pairs import CountedRows
-from analysis.study.tally.reading import (
-    check_members,
-    read_json,
-    sources_in,
-    survey_in,
-    wave_number,
-    whole_number,
-)
+from analysis.study.tally.statement import Statement, read_statement, read_whole, whole_number
 from analysis.survey.files import open_file
 from analysis.survey.survey import Survey
 from server.formats import parquet, parts
 from server.recount.counting import recounted, report_of
 from server.recount.engines import Engine, needed
 
-_STATED = {"deniable", "survey_id", "version", "wave", "open", "simulated"}
-_MANIFEST = _STATED | {"reports", "sources", "parts", "sha256"}
+#: What the metadata of a Parquet file states, which names neither collectors nor their reports.
+_STATED = {"deniable", "survey_id", "version", "wave", "open", "simulated", "survey"}
 #: The largest manifest, in bytes.
 _LARGEST = 1 << 26
 
 
 @dataclass(frozen=True)
-class Exported:
+class Exported(Statement):
     """Reports in files, and what is known of them.
 
     Attributes
@@ -43,11 +37,6 @@ class Exported:
         How many there should be; None if nobody says.
     """
 
-    survey: Survey
-    wave: int
-    is_open: bool
-    simulated: int
-    sources: tuple[Source, ...]
     files: tuple[str, ...]
     reports: int | None = None
 
@@ -60,10 +49,7 @@ class Exported:
                 raise DataError(f"{name}: expected {expected:,} reports, got {n:,}")
         if self.simulated > expected:
             raise DataError(f"simulated: expected at most {expected:,}, got {self.simulated:,}")
-        return Tally(
-            *(self.survey, self.wave, expected, self.simulated, self.is_open),
-            *(tallies, sizes, True, self.sources),
-        )
+        return Tally(**self._statement, reports=expected, tallies=tallies, sizes=sizes)
 
     def rows(self, names: Sequence[str], engine: Engine) -> CountedRows:
         """Return how often each row of reports on the questions of some columns came.
@@ -85,10 +71,12 @@ class Exported:
         n = sum(often.values())
         if self.reports is not None and n != self.reports:
             raise DataError(f"expected {self.reports:,} reports, got {n:,}")
-        return CountedRows(
-            *(self.survey, self.wave, self.is_open, self.simulated, self.sources, asked),
-            *([row[:-1] for row in read], [row[-1] for row in read]),
-        )
+        rows, counts = [row[:-1] for row in read], [row[-1] for row in read]
+        return CountedRows(**self._statement, questions=asked, rows=rows, often=counts)
+
+    @property
+    def _statement(self) -> dict[str, Any]:
+        return {each.name: getattr(self, each.name) for each in fields(Statement)}
 
 
 def exported(path: str, survey: Survey | None, wave: int | None) -> Exported:
@@ -105,8 +93,8 @@ def exported(path: str, survey: Survey | None, wave: int | None) -> Exported:
         return _without_statement(path, survey, wave)
     place = Path(path)
     found = _folder(place, survey) if place.is_dir() else _file(place, survey, wave)
-    if wave is not None and wave != found.wave:
-        raise DataError(f"{path}: expected wave {wave}, got {found.wave}")
+    if wave is not None and wave != found.number:
+        raise DataError(f"{path}: expected wave {wave}, got {found.number}")
     return found
 
 
@@ -128,25 +116,15 @@ def _folder(folder: Path, survey: Survey | None) -> Exported:
         ) from None
 
     def read(data: Any) -> Exported:
-        check_members(data, parts.KIND, _MANIFEST, {"survey"})
-        sources, reports = sources_in(data["sources"]), whole_number("reports", data["reports"])
-        check_sources(sources, reports)
+        stated, reports = read_whole(data, parts.KIND, {"parts"}, survey)
         names = [_part(folder, part) for part in data["parts"]]
         rows = sum(whole_number("rows", part["rows"]) for part in data["parts"])
         if not names or rows != reports or len(set(names)) < len(names):
             raise ValueError(f"parts: expected each once, with {reports:,} reports in all")
-        stated = _stated(data, survey)
-        return Exported(*stated, sources, tuple(names), reports)
+        return Exported(**vars(stated), files=tuple(names), reports=reports)
 
     found: Exported = read_json(str(path), content, read)
     return found
-
-
-def _stated(data: Any, survey: Survey | None) -> tuple[Survey, int, bool, int]:
-    if type(data["open"]) is not bool:
-        raise ValueError(f"open: expected true or false, got {shown(data['open'])}")
-    simulated = whole_number("simulated", data["simulated"])
-    return survey_in(data, survey), wave_number(data["wave"]), data["open"], simulated
 
 
 def _part(folder: Path, part: Any) -> str:
@@ -177,11 +155,11 @@ def _file(path: Path, survey: Survey | None, wave: int | None) -> Exported:
         return _without_statement(str(path), survey, wave)
 
     def read(data: Any) -> Exported:
-        if not isinstance(data, dict) or set(data) != _STATED | {"survey"}:
+        if not isinstance(data, dict) or set(data) != _STATED:
             raise ValueError(f"deniable: expected what deniable export writes, got {shown(data)}")
         if data["deniable"] != parquet.KIND:
             raise ValueError(f"deniable: expected {parquet.KIND}, got {shown(data['deniable'])}")
-        return Exported(*_stated(data, survey), (), (str(path.resolve()),))
+        return Exported(**vars(read_statement(data, survey)), files=(str(path.resolve()),))
 
     found: Exported = read_json(str(path), about, read)
     return found

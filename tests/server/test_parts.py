@@ -15,11 +15,12 @@ from bundled import study
 from command_line import run
 from every_mechanism import survey_of_all
 
-from analysis.study.tally import hash_of
+from analysis.study.tally.statement import hash_of
 from analysis.survey.survey import Survey
 from server.formats import parts
 from server.formats.parts import MANIFEST, write_parts
 from server.store import Store
+from server.store.disk import flush_to_disk
 from server.stored_results import StoredWave
 
 COLLECTOR = "0" * 32
@@ -99,16 +100,16 @@ def test_a_folder_is_whole_or_absent(
 ) -> None:
     store = study(tmp_path / "x.db", survey, 130)
     before = {path.name for path in tmp_path.iterdir()}
-    on_disk, calls = parts._on_disk, 0
+    calls = 0
 
     def full(path: Path) -> None:
         nonlocal calls
         calls += 1
         if calls == failing:
             raise OSError(28, os.strerror(28))
-        on_disk(path)
+        flush_to_disk(path)
 
-    monkeypatch.setattr(parts, "_on_disk", full)
+    monkeypatch.setattr(parts, "flush_to_disk", full)
     for failing in range(1, 6):
         calls = 0
         with pytest.raises(Exception, match="No space left"):

@@ -11,12 +11,12 @@ import pyarrow
 import pyarrow.parquet as parquet
 import pytest
 from bundled import study
-from command_line import run
+from command_line import refused, run
 from every_mechanism import survey_of_all
 from found import optional
 
 from analysis.core.errors import DataError
-from analysis.study.tally import hash_of
+from analysis.study.tally.statement import hash_of
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
 from server.formats.parts import MANIFEST, write_parts
@@ -78,19 +78,11 @@ def test_one_file_is_counted_too(everything: tuple[Path, Survey, str], tmp_path:
     # Another program's file says nothing of the survey.
     table = parquet.read_table(file).replace_schema_metadata(None)
     parquet.write_table(table, file)
-    assert "expected --survey and --wave" in _refused("recount", file)
+    assert "expected --survey and --wave" in refused("recount", file)
     frozen = tmp_path / "survey.json"
     frozen.write_text(json.dumps(expected["survey"]))
     words = "recount", file, "--survey", frozen, "--wave", 1, "--engine", "duckdb"
     assert json.loads(run(*words).stdout)["questions"] == expected["questions"]
-
-
-def _refused(*words: object) -> str:
-    result = run(*words)
-    assert result.exit_code == 1, result.output
-    assert not result.stdout
-    assert result.stderr.count("\n") == 1, result.stderr
-    return result.stderr
 
 
 _SET = list(range(9))
@@ -122,7 +114,7 @@ _SET = list(range(9))
         *[("bloom", cell) for cell in ("01:AAAAAA", "0:AAAAAA:", "0:AAA AA", None, ":AAAAAA")],
     ],
 )
-def test_reports_that_nobody_can_make_are_refused(
+def test_reports_that_nobody_can_make_arerefused(
     everything: tuple[Path, Survey, str], tmp_path: Path, question: str, cell: Any
 ) -> None:
     (part,) = everything[0].glob("part-*")
@@ -142,9 +134,7 @@ def test_reports_that_nobody_can_make_are_refused(
         assert "\n" not in str(error.value)
 
 
-def test_parts_that_are_not_as_they_were_written_are_refused(
-    survey: Survey, tmp_path: Path
-) -> None:
+def test_parts_that_are_not_as_they_were_written_arerefused(survey: Survey, tmp_path: Path) -> None:
     store = study(tmp_path / "x.db", survey, 130)
     folder = tmp_path / "parts"
     write_parts(StoredWave(store, survey.id), folder, "0" * 32, 50)
@@ -152,7 +142,7 @@ def test_parts_that_are_not_as_they_were_written_are_refused(
     text = path.read_text()
     told = run("recount", folder)
     assert json.loads(told.stdout)["sources"] == [{"collector": "0" * 32, "reports": 130}]
-    assert "expected wave 2" in _refused("recount", folder, "--wave", 2)
+    assert "expected wave 2" in refused("recount", folder, "--wave", 2)
     manifest = json.loads(text)
     hostile: list[tuple[str, Any]] = [
         ("wave", 0),
@@ -174,22 +164,22 @@ def test_parts_that_are_not_as_they_were_written_are_refused(
         if value != 10**30:
             changed["sha256"] = "" if "10000000" in str(value) else hash_of(changed)
         path.write_text(json.dumps(changed))
-        _refused("recount", folder)
+        refused("recount", folder)
     path.write_text(text.replace("Canteen", "Kantine"))
-    assert "it was changed" in _refused("recount", folder)
+    assert "it was changed" in refused("recount", folder)
     path.write_text(text)
     part = folder / manifest["parts"][1]["name"]
     content = part.read_bytes()
     part.write_bytes(content[:100] + bytes([content[100] ^ 1]) + content[101:])
-    assert "SHA-256 of the manifest" in _refused("recount", folder)
+    assert "SHA-256 of the manifest" in refused("recount", folder)
     part.unlink()
-    assert "cannot be read" in _refused("recount", folder)
+    assert "cannot be read" in refused("recount", folder)
     path.unlink()
-    assert "deniable export --parts wrote" in _refused("recount", folder)
+    assert "deniable export --parts wrote" in refused("recount", folder)
     (tmp_path / "x.parquet").write_text("none")
-    assert "expected a Parquet file" in _refused("recount", tmp_path / "x.parquet")
-    assert "cannot be read" in _refused("recount", tmp_path / "none")
-    assert "expected --survey" in _refused("recount", "s3://bucket/reports", "--engine", "spark")
+    assert "expected a Parquet file" in refused("recount", tmp_path / "x.parquet")
+    assert "cannot be read" in refused("recount", tmp_path / "none")
+    assert "expected --survey" in refused("recount", "s3://bucket/reports", "--engine", "spark")
 
 
 def test_a_recount_and_a_tally_of_one_collector_are_not_added(
@@ -204,7 +194,7 @@ def test_a_recount_and_a_tally_of_one_collector_are_not_added(
     )
     assert run("recount", tmp_path / "parts", "--output", again).exit_code == 0
     assert again.read_text() == exported.read_text()
-    assert "would count twice" in _refused("tally", "merge", exported, again)
+    assert "would count twice" in refused("tally", "merge", exported, again)
     told = run("estimate", "canteen", "--tally", again)
     assert told.stdout == run("estimate", *words).stdout
 
@@ -249,7 +239,7 @@ def test_tables_of_counted_pairs_are_those_of_the_database(
             assert counted.stderr == crossed.stderr
 
 
-def test_pairs_that_nobody_can_make_are_refused(
+def test_pairs_that_nobody_can_make_arerefused(
     everything: tuple[Path, Survey, str], tmp_path: Path
 ) -> None:
     folder, survey, _ = everything
@@ -258,9 +248,9 @@ def test_pairs_that_nobody_can_make_are_refused(
     data = json.loads(file.read_text())
     words = "crosstab", survey.id, "q6", "q7", "--tally", file
     assert run(*words).exit_code == 0
-    assert "whose reports were counted" in _refused(*words[:3], "q8", *words[4:])
-    assert "tally-1" in _refused("estimate", survey.id, "--tally", file)
-    assert "expected one of" in _refused("recount", folder, "--pairs", "q6", "none")
+    assert "whose reports were counted" in refused(*words[:3], "q8", *words[4:])
+    assert "tally-1" in refused("estimate", survey.id, "--tally", file)
+    assert "expected one of" in refused("recount", folder, "--pairs", "q6", "none")
     rows = data["rows"]
     for name, value in [
         *[("rows", value) for value in (1, [], rows[1:], rows + rows[:1], [*rows[1:], [0, 0]])],
@@ -271,4 +261,4 @@ def test_pairs_that_nobody_can_make_are_refused(
     ]:
         changed = data | {name: value}
         file.write_text(json.dumps(changed | {"sha256": hash_of(changed)}))
-        _refused(*words)
+        refused(*words)

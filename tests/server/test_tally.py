@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from command_line import run
+from command_line import refused, run
 from every_mechanism import survey_of_all
 
 from analysis.core.channels.bits import Bits
@@ -19,8 +19,8 @@ from analysis.core.channels.sampled_subset import SampledSubset
 from analysis.core.channels.subset import Subset
 from analysis.core.channels.window import Window
 from analysis.core.errors import DataError
-from analysis.study.tally import hash_of
 from analysis.study.tally.reading import read_tally
+from analysis.study.tally.statement import hash_of
 from analysis.survey.simulate import made_up_answers, payloads
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
@@ -54,14 +54,6 @@ def _exported(database: Path, survey_id: str, *more: object) -> Path:
     result = run(*words, *more)
     assert result.exit_code == 0, result.output
     return file
-
-
-def _refused(*words: object) -> str:
-    result = run(*words)
-    assert result.exit_code == 1, result.output
-    assert not result.stdout
-    assert result.stderr.count("\n") == 1, result.stderr
-    return result.stderr
 
 
 @pytest.fixture
@@ -115,21 +107,21 @@ def test_ten_collectors_tell_what_one_does_under_each_mechanism(
 
 def test_nobody_is_counted_twice_where_that_can_be_known(tmp_path: Path, two: list[Path]) -> None:
     one, other = two
-    assert "would count twice" in _refused("tally", "merge", one, one)
+    assert "would count twice" in refused("tally", "merge", one, one)
     again = tmp_path / "again.json"
     again.write_bytes(one.read_bytes())
-    assert "would count twice" in _refused("tally", "merge", one, other, again)
+    assert "would count twice" in refused("tally", "merge", one, other, again)
     merged = tmp_path / "merged.json"
     assert run("tally", "merge", one, other, "--output", merged).exit_code == 0
-    assert "would count twice" in _refused("tally", "merge", merged, other)
-    assert "would count twice" in _refused("tally", "merge", merged, merged)
+    assert "would count twice" in refused("tally", "merge", merged, other)
+    assert "would count twice" in refused("tally", "merge", merged, merged)
     later = _exported(one.with_suffix(".db"), "canteen", "--all-reports")
-    assert "would count twice" in _refused("tally", "merge", merged, later)
-    assert "two tallies or more" in _refused("tally", "merge", one)
+    assert "would count twice" in refused("tally", "merge", merged, later)
+    assert "two tallies or more" in refused("tally", "merge", one)
     data = json.loads(other.read_text())
     data["sources"] = []
     again.write_text(json.dumps(data | {"sha256": hash_of(data)}))
-    assert "expected the collector" in _refused("tally", "merge", one, again)
+    assert "expected the collector" in refused("tally", "merge", one, again)
 
 
 def test_other_versions_and_waves_are_not_added(
@@ -137,14 +129,14 @@ def test_other_versions_and_waves_are_not_added(
 ) -> None:
     other = read(survey_text.replace("Do you eat meat?", "Do you like meat?"))
     file = _exported(_collected(tmp_path / "c.db", other, _sent(other, 100)), "canteen")
-    assert "expected version" in _refused("tally", "merge", two[0], file)
+    assert "expected version" in refused("tally", "merge", two[0], file)
     data = json.loads(two[1].read_text()) | {"wave": 2}
     file.write_text(json.dumps(data | {"sha256": hash_of(data)}))
-    assert "expected wave 1" in _refused("tally", "merge", two[0], file)
+    assert "expected wave 1" in refused("tally", "merge", two[0], file)
     asked = ("estimate", "canteen", "--tally", two[0])
-    assert "expected wave 2" in _refused(*asked, "--wave", 2)
-    assert "expected version abc" in _refused(*asked, "--version", "abc")
-    assert "expected survey other" in _refused("estimate", "other", "--tally", two[0])
+    assert "expected wave 2" in refused(*asked, "--wave", 2)
+    assert "expected version abc" in refused(*asked, "--version", "abc")
+    assert "expected survey other" in refused("estimate", "other", "--tally", two[0])
     assert run(*asked, "--wave", "all").exit_code == run(*asked, "--wave", 1).exit_code == 0
     for more in (["--db", "x.db"], ["--batch"], ["--margins", "x.toml"]):
         assert run(*asked, *more).exit_code == 2
@@ -159,7 +151,7 @@ def test_two_tallies_of_an_open_wave_differ_by_a_batch(tmp_path: Path, survey: S
     assert "is open: a later tally" in first.stderr
     assert run(*words).stdout == first.stdout
     _collected(database, survey, sent[170:190], close=False)
-    assert "what 20 people reported" in _refused(*words)
+    assert "what 20 people reported" in refused(*words)
     assert json.loads(run(*words, "--all-reports").stdout)["reports"] == 190
     # A batch is 50, and what pages show is one behind.
     _collected(database, survey, sent[190:], close=False)
@@ -169,12 +161,12 @@ def test_two_tallies_of_an_open_wave_differ_by_a_batch(tmp_path: Path, survey: S
     assert sum(",collector," in line for line in subjects) == 1
 
 
-def test_a_small_tally_says_so_and_a_pooled_one_is_refused(tmp_path: Path, survey: Survey) -> None:
+def test_a_small_tally_says_so_and_a_pooled_one_isrefused(tmp_path: Path, survey: Survey) -> None:
     database = _collected(tmp_path / "x.db", survey, _sent(survey, 30))
     words = "tally", "export", "canteen", "--db", database
     assert "30 reports are fewer than the 100" in run(*words).stderr
-    assert "stay withheld" in _refused(*words, "--batch")
-    assert "of one frozen survey" in _refused(*words, "--version", "pooled")
+    assert "stay withheld" in refused(*words, "--batch")
+    assert "of one frozen survey" in refused(*words, "--version", "pooled")
 
 
 def test_a_tally_tells_of_nobody(two: list[Path]) -> None:
@@ -202,11 +194,11 @@ def test_the_survey_can_be_in_a_file_of_its_own(tmp_path: Path, two: list[Path])
     words = "estimate", "canteen", "--tally", tally
     told = run(*words, "--survey", frozen)
     assert told.stdout == run("estimate", "canteen", "--tally", two[0]).stdout
-    assert "name its file: --survey" in _refused(*words)
+    assert "name its file: --survey" in refused(*words)
     merged = run("tally", "merge", tally, two[1], "--survey", frozen)
     assert merged.stdout == run("tally", "merge", *two).stdout
     frozen.write_text("{}")
-    assert "expected a frozen survey" in _refused(*words, "--survey", frozen)
+    assert "expected a frozen survey" in refused(*words, "--survey", frozen)
 
 
 def _changed(data: dict[str, Any], *path: Any, to: Any) -> bytes:
@@ -222,7 +214,7 @@ def _changed(data: dict[str, Any], *path: Any, to: Any) -> bytes:
 
 
 @pytest.mark.more
-def test_counts_that_no_reports_give_are_refused(
+def test_counts_that_no_reports_give_arerefused(
     tmp_path: Path, read: Callable[[str], Survey]
 ) -> None:
     survey = survey_of_all(read)
@@ -339,16 +331,16 @@ def test_what_is_no_tally_is_refused_in_a_sentence(
 ) -> None:
     file = tmp_path / "x.json"
     file.write_bytes(content)
-    assert told in _refused("tally", "merge", file, file)
-    assert told in _refused("estimate", "canteen", "--tally", file)
+    assert told in refused("tally", "merge", file, file)
+    assert told in refused("estimate", "canteen", "--tally", file)
 
 
 def test_a_changed_byte_is_seen(tmp_path: Path, two: list[Path]) -> None:
     text = two[0].read_text()
     two[0].write_text(text.replace('"open": false', '"open": true'))
-    assert "it was changed" in _refused("tally", "merge", *two)
+    assert "it was changed" in refused("tally", "merge", *two)
     for missing in (tmp_path / "none.json", tmp_path):
-        assert "cannot be read" in _refused("tally", "merge", missing, two[1])
+        assert "cannot be read" in refused("tally", "merge", missing, two[1])
 
 
 def _paths(data: Any) -> Iterator[list[Any]]:

@@ -12,41 +12,23 @@ from analysis.core.reports import Reports
 from analysis.estimate.columns import Column
 from analysis.estimate.columns.of_reports import chosen_columns, columns_of_reports
 from analysis.study.methods import Fieldwork, simulated_of
-from analysis.study.tally import Source, check_sources, hash_of, sources_json
-from analysis.study.tally.reading import (
-    check_members,
-    read_json,
-    sources_in,
-    survey_in,
-    wave_number,
-    whole_number,
-)
+from analysis.study.tally.json_file import read_json
+from analysis.study.tally.statement import Statement, read_whole, whole_number
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey
 
 #: What stands in a file of such counts under "deniable".
 KIND = "pairs-1"
-_MEMBERS = {
-    *("deniable", "survey_id", "version", "wave", "open", "reports", "simulated"),
-    *("sources", "questions", "rows", "sha256"),
-}
 #: Reports are laid out one by one for a table, which takes 20 bytes each.
 MOST = 2**28
 
 
 @dataclass(frozen=True)
-class CountedRows:
+class CountedRows(Statement):
     """How often respondents made each row of reports on some questions.
 
     Attributes
     ----------
-    survey : Survey
-    number : int
-        The wave.
-    is_open : bool
-    simulated : int
-        How many of the respondents were made up.
-    sources : tuple of Source
     questions : tuple of Question
         One or two.
     rows : sequence
@@ -55,11 +37,6 @@ class CountedRows:
         How many respondents made each row.
     """
 
-    survey: Survey
-    number: int
-    is_open: bool
-    simulated: int
-    sources: tuple[Source, ...]
     questions: tuple[Question, ...]
     rows: Sequence[Sequence[Any]]
     often: Sequence[int]
@@ -69,27 +46,13 @@ class CountedRows:
         """How many respondents there are."""
         return sum(self.often)
 
-    @property
-    def version(self) -> str:
-        """The survey's version."""
-        return self.survey.version
-
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON, with the SHA-256 of the RFC 8785 form of all else."""
+        """Return it as the JSON of a file: see `Statement.stated`."""
         content = {
-            "deniable": KIND,
-            "survey_id": self.survey.id,
-            "version": self.version,
-            "wave": self.number,
-            "open": self.is_open,
-            "reports": self.n,
-            "simulated": self.simulated,
-            "sources": sources_json(self.sources),
             "questions": [question.id for question in self.questions],
             "rows": [[*row, often] for row, often in zip(self.rows, self.often, strict=True)],
-            "survey": self.survey.to_json(),
         }
-        return content | {"sha256": hash_of(content)}
+        return self.stated(KIND, self.n, content)
 
     @cached_property
     def _reports(self) -> Mapping[str, Reports]:
@@ -130,17 +93,10 @@ def read_rows(name: str, content: bytes, survey: Survey | None = None) -> Counte
 
 
 def _rows(data: Any, survey: Survey | None) -> CountedRows:
-    check_members(data, KIND, _MEMBERS, {"survey"})
-    survey = survey_in(data, survey)
-    reports = whole_number("reports", data["reports"])
-    simulated = whole_number("simulated", data["simulated"])
-    if simulated > reports or reports > MOST:
-        raise ValueError(f"expected at most {MOST:,} reports, and as many simulated ones, got more")
-    if type(data["open"]) is not bool:
-        raise ValueError(f"open: expected true or false, got {shown(data['open'])}")
-    sources = sources_in(data["sources"])
-    check_sources(sources, reports)
-    known = {question.id: question for question in survey.questions}
+    stated, reports = read_whole(data, KIND, {"questions", "rows"}, survey)
+    if reports > MOST:
+        raise ValueError(f"reports: expected at most {MOST:,} for a table, got {reports:,}")
+    known = {question.id: question for question in stated.survey.questions}
     named = data["questions"]
     if (
         not isinstance(named, list)
@@ -166,8 +122,10 @@ def _rows(data: Any, survey: Survey | None) -> CountedRows:
             raise ValueError(f"rows: expected each once, with a count, got {shown(row)}")
         rows[repr(sent)] = sent, often
     found = CountedRows(
-        *(survey, wave_number(data["wave"]), data["open"], simulated, sources, questions),
-        *([row for row, _ in rows.values()], [often for _, often in rows.values()]),
+        **vars(stated),
+        questions=questions,
+        rows=[sent for sent, _ in rows.values()],
+        often=[often for _, often in rows.values()],
     )
     if found.n != reports:
         raise ValueError(f"rows: expected {reports:,} reports, got {found.n:,}")

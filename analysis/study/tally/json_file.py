@@ -1,0 +1,76 @@
+"""Reading files of JSON, of which nothing is believed that can be checked."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from analysis.core.errors import DataError, shown
+from analysis.survey.freeze import thaw
+from analysis.survey.survey import Survey, version_of
+
+#: The largest file, in bytes: the tally of a question of texts can have a million cells.
+LARGEST = 1 << 28
+
+#: What reading a file can raise that nobody wrote for being read.
+_UNREADABLE = (
+    *(ValueError, TypeError, LookupError, AttributeError, ArithmeticError),
+    *(RecursionError, MemoryError),
+)
+
+
+def read_json(name: str, content: bytes, read: Callable[[Any], Any]) -> Any:
+    """Return what `read` makes of a file's JSON, in which each member stands once.
+
+    Raises
+    ------
+    DataError
+        If it is no JSON, or `read` raises; the message begins with the file's name.
+    """
+    if len(content) > LARGEST:
+        raise DataError(f"{name}: expected at most {LARGEST >> 20} MiB, got more")
+    try:
+        return read(
+            json.loads(content.decode(), object_pairs_hook=_once, parse_constant=_no_number)
+        )
+    except DataError:
+        raise
+    except _UNREADABLE as error:
+        told = str(error).partition("\n")[0][:400] or type(error).__name__
+        raise DataError(f"{name}: {told}") from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"expected each member of an object once, got {shown(twice)} again")
+    return found
+
+
+def _no_number(text: str) -> None:
+    raise ValueError(f"expected numbers, got {text}")
+
+
+def member(name: str, read: Callable[[], Any]) -> Any:
+    """Return what `read` gives; its errors begin with the name of a member."""
+    try:
+        return read()
+    except _UNREADABLE as error:
+        told = str(error) or type(error).__name__
+        raise ValueError(f"{name}: {told}") from None
+
+
+def read_frozen(data: Any) -> Survey:
+    """Return the frozen survey of what the API, a bundle's survey.json, or a tally says of it.
+
+    Raise ValueError, or another error of `_UNREADABLE`, if it is none.
+    """
+    if not isinstance(data, dict) or not {"survey", "randomizers"} <= set(data):
+        raise ValueError(
+            "expected a frozen survey, an object of survey and randomizers as /api/surveys/ID or "
+            f"a bundle's survey.json has it, got {shown(data)}"
+        )
+    frozen = {"survey": data["survey"], "randomizers": data["randomizers"]}
+    stated = data.get("version")
+    return thaw(frozen, version_of(frozen) if stated is None else stated)
