@@ -42,19 +42,12 @@ def precision(epsilon: Decimal, respondents: Decimal, points: Decimal) -> Part:
         ],
         [
             Figure(
-                line_chart(
+                _chart(
                     f"Half-width against respondents, at ε = {epsilon}",
-                    [
-                        Series("devices", [(row.respondents, row.local) for row in curve]),
-                        Series("a curator", [(row.respondents, row.curator) for row in curve]),
-                        Series("directly", [(row.respondents, row.direct) for row in curve]),
-                    ],
                     "respondents",
-                    "half of the 95 % interval",
-                    log_x=True,
-                    log_y=True,
-                    y_unit="%",
-                    marks=[Mark(f"n = {n:,}", x=n), Mark(f"± {points}", y=width)],
+                    curve,
+                    ("local", "curator", "direct"),
+                    [Mark(f"n = {n:,}", x=n), Mark(f"± {points}", y=width)],
                 ),
                 "Devices randomize; a curator knows all answers, and can lose them.",
             )
@@ -80,7 +73,6 @@ def groups(epsilon: Decimal, respondents: Decimal, part: Decimal, points: Decima
     sizes = sorted({exploration.people_in(n, Decimal(one)) for one in _PARTS} | {size})
     curve = [_of_people(epsilon, one) for one in sizes]
     shared = [group(Total(float(epsilon)), people) for people in _SHARERS]
-    marks = [Mark(f"group of {size:,}", x=size), Mark(f"± {points}", y=width)]
     return Part(
         [
             f"{part} % of {n:,} people are a group of {size:,}. At ε = {epsilon}, the share of "
@@ -98,18 +90,12 @@ def groups(epsilon: Decimal, respondents: Decimal, part: Decimal, points: Decima
         ],
         [
             Figure(
-                line_chart(
+                _chart(
                     f"Half-width in a group against its size, at ε = {epsilon}",
-                    [
-                        Series("devices", [(row.respondents, row.local) for row in curve]),
-                        Series("directly", [(row.respondents, row.direct) for row in curve]),
-                    ],
                     "people in the group",
-                    "half of the 95 % interval",
-                    log_x=True,
-                    log_y=True,
-                    y_unit="%",
-                    marks=marks,
+                    curve,
+                    ("local", "direct"),
+                    [Mark(f"group of {size:,}", x=size), Mark(f"± {points}", y=width)],
                 ),
                 "A group of a quarter as many people has about twice the half-width.",
             )
@@ -136,6 +122,29 @@ def groups(epsilon: Decimal, respondents: Decimal, part: Decimal, points: Decima
                 folded=True,
             ),
         ],
+    )
+
+
+#: How curves are named: who randomizes, or that nobody does.
+_NAMES = {"local": "devices", "curator": "a curator", "direct": "directly"}
+
+
+def _chart(
+    title: str, x_label: str, curve: Sequence[Precision], kinds: Sequence[str], marks: list[Mark]
+) -> str:
+    """Return half-widths against numbers of people, a curve for each of these kinds."""
+    return line_chart(
+        title,
+        [
+            Series(_NAMES[kind], [(row.respondents, getattr(row, kind)) for row in curve])
+            for kind in kinds
+        ],
+        x_label,
+        "half of the 95 % interval",
+        log_x=True,
+        log_y=True,
+        y_unit="%",
+        marks=marks,
     )
 
 
