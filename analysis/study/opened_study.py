@@ -101,9 +101,10 @@ class Study:
             else:
                 with open_file(Path(source)) as file:
                     data = file.read(len(_SQLITE))
-                    if data == _SQLITE:
-                        return cls(_of_database(Path(source), survey, wave, version))
-                    data += file.read(LARGEST + 1)
+                    data += b"" if data == _SQLITE else file.read(LARGEST + 1)
+                if data == _SQLITE:
+                    # The file is closed by now: to close it later would end SQLite's locks on it.
+                    return cls(_of_database(Path(source), survey, wave, version))
         except DataError:
             raise
         except (OSError, ValueError) as error:
