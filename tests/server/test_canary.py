@@ -14,9 +14,12 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import postgres
+import programs
 import pytest
 from click.testing import CliRunner
 from limits import LONG, MOMENT, wait_until
@@ -56,11 +59,15 @@ def _canary() -> str:
     return f"canary{secrets.token_hex(12)}"
 
 
-class Place:
-    """A folder in which everything is that a server writes; and the server."""
+#: A canary, as it is or as hexadecimal.
+_CANARY = re.compile(rb"canary[0-9a-f]{24}|63616e617279(?:3[0-9]|6[1-6]){24}")
 
-    def __init__(self, folder: Path, survey_file: Path) -> None:
-        self.folder, self.database = folder, folder / "data.db"
+
+class Place:
+    """Folders in which everything is that a server writes, or its database's; and the server."""
+
+    def __init__(self, folder: Path, survey_file: Path, database: str, *more: Path) -> None:
+        self.folder, self.database, self._folders = folder, database, (folder, *more)
         self.environment = os.environ | {
             "PYTHONPATH": str(ROOT),
             "PYTHONDONTWRITEBYTECODE": "1",
@@ -112,26 +119,39 @@ class Place:
         connection.close()
         return answer.status, text
 
+    def _files(self) -> Iterator[Path]:
+        return (one for each in self._folders for one in each.rglob("*") if one.is_file())
+
+    def canaries(self) -> list[tuple[str, bytes]]:
+        """The files that hold a canary, and the first one of each."""
+        found = ((path, _CANARY.search(path.read_bytes())) for path in self._files())
+        return [(path.name, canary[0]) for path, canary in found if canary]
+
     def holds(self, what: str) -> list[str]:
         """The files that hold some text, as it is, as hexadecimal, or as the bytes of that."""
         forms = [what.encode(), what.encode().hex().encode()]
         if re.fullmatch("(?:[0-9a-f]{2})+", what):
             forms.append(bytes.fromhex(what))
         return [
-            path.name
-            for path in self.folder.rglob("*")
-            if path.is_file() and any(form in path.read_bytes() for form in forms)
+            path.name for path in self._files() if any(form in path.read_bytes() for form in forms)
         ]
 
 
-@pytest.fixture
-def place(tmp_path: Path, survey_file: Path) -> Iterator[Place]:
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.more)])
+def place(request: pytest.FixtureRequest, tmp_path: Path, survey_file: Path) -> Iterator[Place]:
     folder = tmp_path / "all"
     folder.mkdir()
-    made = Place(folder, survey_file)
-    yield made
-    made.server.send_signal(signal.SIGTERM)
-    assert made.server.wait(MOMENT) == 0
+    with ExitStack() as stack:
+        if request.param == "sqlite":
+            made = Place(folder, survey_file, str(folder / "data.db"))
+        elif programs.find("postgresql") is None:
+            pytest.skip("no PostgreSQL is installed: python tests/programs.py postgresql")
+        else:
+            cluster = stack.enter_context(postgres.cluster())
+            made = Place(folder, survey_file, cluster.new().text, cluster.folder)
+        yield made
+        made.server.send_signal(signal.SIGTERM)
+        assert made.server.wait(MOMENT) == 0
 
 
 def test_no_canary_of_a_request_is_found_in_anything_kept(
@@ -196,9 +216,13 @@ def test_no_canary_of_a_request_is_found_in_anything_kept(
     (place.folder / "audit.csv").write_text(place.command("audit", "--backup", "backup.db"))
     (place.folder / "log.csv").write_text(place.command("log"))
     assert len(canaries) > 400
-    assert [where for one in canaries for where in place.holds(one)] == []
+    for one in canaries:  # each would be found, also as hexadecimal
+        assert _CANARY.fullmatch(one.encode())
+        assert _CANARY.fullmatch(one.encode().hex().encode())
+    assert place.canaries() == []
     # The search finds what is kept: rid and pseudonym, each in its table alone.
-    assert {"data.db", "backup.db"} & set(place.holds(rid))
+    assert "backup.db" in place.holds(rid)
+    assert set(place.holds(rid)) - {"backup.db"}
     assert "ledger.csv" in place.holds(pseudonym)
     assert "export.csv" not in place.holds(rid) + place.holds(pseudonym)
     # Nothing of who asked comes back in an answer either.
