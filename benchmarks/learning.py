@@ -52,19 +52,19 @@ STEPS, SIZES = (5, 20, 60), (0.3, 1.0, 3.0, 10.0)
 
 
 def slopes(d: int) -> Floats:
-    """An intercept and d slopes; linear predictors vary alike for each d."""
+    """Return an intercept and d slopes, with which linear predictors vary alike for each d."""
     falling = 1.0 / (1 + np.arange(d)) ** 0.5 * np.where(np.arange(d) % 2, -1, 1)
     return np.concatenate([[-0.3], 1.4 * falling / sqrt(float((falling**2).sum()))])
 
 
 def people(rng: np.random.Generator, n: int, d: int) -> tuple[Floats, NDArray[np.int64]]:
-    """Predictors as -1 or 1, with a column of ones before them, and the outcomes."""
+    """Return predictors of -1 or 1, with a column of ones before them, and the outcomes."""
     x = np.column_stack([np.ones(n), 2.0 * rng.integers(0, 2, (n, d)) - 1])
     return x, (rng.random(n) < expit(x @ slopes(d))).astype(np.int64)
 
 
 def duchi_or_piecewise(rng: np.random.Generator, values: Floats, epsilon: float) -> Floats:
-    """Unbiased reports of numbers in [-1, 1], by the one whose worst variance is less."""
+    """Return unbiased reports of numbers in [-1, 1], by the one with less worst-case variance."""
     high = (exp(epsilon) + 1) / (exp(epsilon) - 1)
     half = exp(epsilon / 2)
     if high**2 <= 4 * half / (3 * (half - 1) ** 2):
@@ -79,7 +79,7 @@ def duchi_or_piecewise(rng: np.random.Generator, values: Floats, epsilon: float)
 
 
 def gradient_descent(x: Floats, steps: int, size: float, step: Callable[..., Floats]) -> Floats:
-    """Coefficients, averaged over the second half of the steps."""
+    """Return the coefficients, averaged over the second half of the steps."""
     b, kept = np.zeros(x.shape[1]), []
     for number in range(steps):
         b = b - size / sqrt(1 + number) * step(number, b)
@@ -95,7 +95,7 @@ def by_local_gradients(
     steps: int,
     size: float,
 ) -> Floats:
-    """Each person reports in one step."""
+    """Return the coefficients if each person reports in one step."""
     parts = np.array_split(np.arange(len(y)), steps)
     width = x.shape[1]
 
@@ -118,7 +118,10 @@ def by_curator(
     steps: int,
     size: float,
 ) -> Floats:
-    """One person's answers change the sum of gradients by at most twice its largest length."""
+    """Return the coefficients that a curator publishes.
+
+    One person's answers change the sum of gradients by at most twice its largest length.
+    """
     rho = (sqrt(log(1 / DELTA) + epsilon) - sqrt(log(1 / DELTA))) ** 2
     noise = 2 * sqrt(x.shape[1]) * sqrt(steps / (2 * rho))
 
@@ -131,7 +134,7 @@ def by_curator(
 
 @cache
 def _survey(names: tuple[str, ...], epsilon: float) -> Survey:
-    """A survey whose yes-no questions are in one draw, which must be answered."""
+    """Return a survey whose yes-no questions are in one draw, and must be answered."""
     asked = {"kind": "yes-no", "text": "?", "required": True}
     limits = {"epsilon": Decimal(epsilon), "epsilon_each": Decimal(epsilon)}
     draw = {"id": "d", "questions": [*names], **limits}
@@ -143,7 +146,7 @@ def _survey(names: tuple[str, ...], epsilon: float) -> Survey:
 def drawn_together(
     rng: np.random.Generator, true: NDArray[np.int64], epsilon: float
 ) -> dict[str, Column]:
-    """The columns of yes-no questions that are in one draw; 0 is no."""
+    """Return the columns of yes-no questions that are in one draw; 0 is no."""
     names = [f"q{number}" for number in range(true.shape[1])]
     (draw,) = _survey(tuple(names), epsilon).joint
     channel = draw.randomizer.channel
@@ -157,7 +160,7 @@ def drawn_together(
 
 
 def by_likelihood(outcome: Column, x: Floats, randomized: dict[str, Column]) -> Floats:
-    """`regress` on known predictors, or on randomized ones; `q0` is the outcome."""
+    """Return what `regress` finds; predictors are known, or randomized; `q0` is the outcome."""
     names = [f"q{number}" for number in range(1, x.shape[1])]
     known = {} if randomized else {name: x[:, 1 + place] for place, name in enumerate(names)}
     formula = f"q0 ~ {' + '.join(names)}"
@@ -170,13 +173,13 @@ def by_likelihood(outcome: Column, x: Floats, randomized: dict[str, Column]) -> 
 
 
 def measures(b: Floats, x: Floats, y: NDArray[np.int64]) -> tuple[float, float]:
-    """How many of 100 are predicted right, and the error of a coefficient."""
+    """Return how many of 100 are predicted right, and the error of a coefficient."""
     wrong = b - slopes(len(b) - 1)
     return 100 * float(np.mean((x @ b > 0) == y)), sqrt(float(np.mean(wrong**2)))
 
 
 def one(rng: np.random.Generator, n: int, d: int, epsilon: float) -> dict[str, tuple[float, float]]:
-    """All ways on one sample."""
+    """Return the measures of all ways on one sample."""
     x, y = people(rng, n, d)
     fresh = people(rng, FRESH, d)
     values = ["no", "yes"]
