@@ -39,16 +39,16 @@ def sign_in(served: Collector, new_device: Callable[..., Device]) -> Callable[..
     return call
 
 
-#: What comes once a change is stored.
-SHOWN = re.compile(r"/edit\?part=")
+SHOWN = re.compile(r"/edit\?part=")  # what comes once a change is stored
 
 
 def write(page: Page, label: str, text: str) -> None:
-    """Fill a field in, leave it, and wait until that is stored."""
+    """Fill a field in, leave it, and wait until that is stored and the answer's fields are there."""
     field = page.locator("#form").get_by_label(label, exact=True)
     field.fill(text)
     with page.expect_response(SHOWN):
         field.press("Tab")
+    expect(page.locator("#saving")).to_have_text(re.compile("^(Saved|Not saved)$"))
 
 
 def add(page: Page, text: str, kind: str, name: str) -> None:
