@@ -4,12 +4,14 @@ Usage: `python benchmarks/recounts.py [--reports N ...] [--engines NAME ...] [--
 
 Draws reports of a question under each channel by the product's randomizers, writes them to Parquet
 as `deniable export` does, and counts them by each engine, each in a process of its own. It prints
-processor seconds, ratios to our own reader, and the most memory. All tallies must equal that of
-what was drawn: exit status 1 if one does not. Spark is left out where it is not installed;
-what its own processes take is not counted, so that its seconds and memory are too small.
+processor seconds, ratios to our own reader, and the most memory, all of it with the processes that
+an engine starts, such as the Java of Spark; of memory, the most of each process is added up. All
+tallies must equal that of what was drawn: exit status 1 if one does not. Spark is left out where it
+is not installed. Linux is needed.
 """
 
 import argparse
+import ctypes
 import json
 import os
 import re
@@ -25,10 +27,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow
+import pyarrow.compute as compute
 import pyarrow.parquet as parquet
 from numpy.typing import NDArray
 
-from analysis.core.csv_json import cell_text
 from analysis.core.packed import unpack
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey
@@ -37,18 +39,37 @@ from server.recount.counting import recounted
 from server.recount.engines import ENGINES
 from server.recount.queries import column_of
 
-HEAD = """title = "x"\nid = "x"\n[privacy]\ncap = 1000\n"""
+#: So that processes whose parent ended become children of this one (man 2 prctl).
+_PR_SET_CHILD_SUBREAPER = 36
+
+HEAD = """title = "x"
+id = "x"
+[privacy]
+cap = 1000
+[[together]]
+id = "of-two"
+questions = ["one-draw", "joint-bits"]
+epsilon = 4
+epsilon_each = 2
+[[together]]
+id = "of-some"
+questions = ["sampled", "second", "third"]
+epsilon = 3
+epsilon_each = 2
+ask = 2
+"""
 
 
 def _options(count: int) -> str:
     return ", ".join(f'{{id = "o{at}", text = "?"}}' for at in range(count))
 
 
-def _question(name: str, kind: str, more: str) -> str:
-    return f'[[questions]]\nid = "{name}"\nkind = "{kind}"\ntext = "?"\nepsilon = 1\n{more}\n'
+def _question(name: str, kind: str, more: str, alone: bool = True) -> str:
+    epsilon = "epsilon = 1\n" * alone
+    return f'[[questions]]\nid = "{name}"\nkind = "{kind}"\ntext = "?"\n{epsilon}{more}\n'
 
 
-#: A question under each channel that draws alone: k-RR, a table, hashes, sets, bits.
+#: A question under each channel, which may have cohorts, or belong to a draw for several questions.
 QUESTIONS = "".join(
     [
         _question("krr", "yes-no", 'mechanism = "krr"'),
@@ -60,6 +81,12 @@ QUESTIONS = "".join(
         _question("long-set", "choice", f'mechanism = "subset"\noptions = [{_options(24)}]'),
         _question("overlap", "choices", f'mechanism = "privset"\noptions = [{_options(6)}]'),
         _question("bits", "choice", f'mechanism = "oue"\noptions = [{_options(64)}]'),
+        _question("bloom", "text", 'mechanism = "rappor"\ncandidates = ["ab", "cd"]'),
+        _question("one-draw", "choice", f"options = [{_options(4)}]", alone=False),
+        _question("joint-bits", "choices", f"options = [{_options(3)}]", alone=False),
+        _question("sampled", "choice", f"options = [{_options(6)}]", alone=False),
+        _question("second", "yes-no", "", alone=False),
+        _question("third", "yes-no", "", alone=False),
     ]
 )
 
@@ -71,22 +98,33 @@ def the_survey(folder: Path) -> Survey:
     return read_survey(file)
 
 
-def cells(question: Question, drawn: Any, cohorts: Any) -> pyarrow.Array:
-    """Return reports as a file has them: whole numbers, or texts."""
+def cells(question: Question, drawn: Any, cohorts: Any) -> Any:
+    """Return reports as a file has them: an array of whole numbers, or of texts."""
     channel = question.randomizer.channel
     kind = channel.report_schema()["type"]
     if kind == "integer" and question.randomizer.encoder.cohorts is None:
         return pyarrow.array(drawn.astype(np.int64))
     if kind == "integer":
-        return pyarrow.array(
-            [f"{c}:{r}" for c, r in zip(cohorts.tolist(), drawn.tolist(), strict=True)]
-        )
-    rows = unpack(drawn, channel.symbols if kind == "array" else channel.inputs)
-    if kind == "array":
-        members = np.nonzero(rows)[1].reshape(len(rows), channel.size).tolist()
-        return pyarrow.array([str(cell_text(row)) for row in members])
-    packed = np.packbits(rows, axis=1)
-    return pyarrow.array([urlsafe_b64encode(row).rstrip(b"=").decode() for row in packed])
+        texts = pyarrow.array(drawn.astype(np.int64)).cast(pyarrow.string())
+    elif kind == "array":
+        rows = unpack(drawn, channel.symbols)[:, : channel.inputs]
+        names = pyarrow.array([str(place) for place in range(channel.inputs)])
+        ends = np.append(0, rows.sum(axis=1, dtype=np.int64).cumsum()).astype(np.int32)
+        members = names.take(pyarrow.array(np.nonzero(rows)[1]))
+        texts = compute.binary_join(pyarrow.ListArray.from_arrays(ends, members), "|")
+    else:
+        # Filled up with zeros to whole groups of four characters, all are written in one go.
+        filled = -(-channel.length // 4) * 3
+        packed = np.packbits(unpack(drawn, channel.inputs), axis=1)
+        padded = np.pad(packed, ((0, 0), (0, filled - packed.shape[1])))
+        buffers = [None, pyarrow.py_buffer(urlsafe_b64encode(padded.tobytes()))]
+        fixed = pyarrow.binary(filled // 3 * 4)
+        written = pyarrow.Array.from_buffers(fixed, len(packed), buffers).cast(pyarrow.binary())
+        texts = compute.binary_slice(written, 0, channel.length).cast(pyarrow.string())
+    if question.randomizer.encoder.cohorts is None:
+        return texts
+    numbers = pyarrow.array(cohorts.astype(np.int64)).cast(pyarrow.string())
+    return compute.binary_join_element_wise(numbers, texts, ":")
 
 
 def write(survey: Survey, folder: Path, reports: int) -> dict[str, Any]:
@@ -108,8 +146,10 @@ def write(survey: Survey, folder: Path, reports: int) -> dict[str, Any]:
             values: Any = np.arange(some) % 2
             if question.spec["kind"] == "number":
                 values = (np.arange(some) % 61) / 61
+            if question.spec["kind"] == "text":
+                values = np.tile(np.array(["ab", "cd"]), some // 2 + 1)[:some]
             if question.spec["kind"] == "choices":
-                values = np.zeros((some, 7), dtype=np.int64)
+                values = np.zeros((some, len(question.spec["options"]) + 1), dtype=np.int64)
                 values[:, 0] = 1
             made = question.randomizer.randomize_many(values, block)
             tally = question.randomizer.tally_many(made)
@@ -137,15 +177,32 @@ def count(folder: Path, engine: str, name: str) -> None:
 def measured(folder: Path, engine: str, name: str) -> tuple[float, float, Any]:
     """Return processor seconds, MiB, and the tally of a count in a process of its own."""
     command = [sys.executable, __file__, "--count", str(folder), engine, name]
-    with tempfile.TemporaryFile() as out:
-        process = subprocess.Popen(command, stdout=out)
-        _, status, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode:
-            sys.exit(f"{engine}, {name}: failed")
+    seconds, memory, failed = 0.0, 0.0, True
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile("w+") as told:
+        process = subprocess.Popen(command, stdout=out, stderr=told)
+        # The engine's own processes may end after the one that started them: all are waited for.
+        while (ended := _next_to_end()) is not None:
+            pid, status, used = ended
+            seconds += used.ru_utime + used.ru_stime
+            if pid == process.pid:
+                process.returncode = os.waitstatus_to_exitcode(status)
+                failed = bool(process.returncode)
+            else:
+                memory += used.ru_maxrss / 1024
+        if failed:
+            told.seek(0)
+            sys.exit(f"{engine}, {name}: failed\n{told.read()}")
         out.seek(0)
-        memory, tally = json.load(out)
-        return used.ru_utime + used.ru_stime, memory, tally
+        own, tally = json.load(out)
+        return seconds, memory + own, tally
+
+
+def _next_to_end() -> tuple[int, int, Any] | None:
+    """Return pid, status and use of the next child to end; None if there is no child."""
+    try:
+        return os.wait4(-1, 0)
+    except ChildProcessError:
+        return None
 
 
 def engines(asked: list[str]) -> Iterator[str]:
@@ -163,12 +220,14 @@ def main() -> None:
     if sys.argv[1:2] == ["--count"]:
         count(Path(sys.argv[2]), *sys.argv[3:5])
         return
+    if ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
+        sys.exit("prctl failed: processes that an engine starts could not be measured")
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--reports", type=int, nargs="+", default=[10**4, 10**5, 10**6, 10**7])
     parser.add_argument("--engines", nargs="+", default=["own", "duckdb", "spark"])
     parser.add_argument("--questions", nargs="+", help="of these alone")
     given = parser.parse_args()
-    print("reports   question  engine   seconds  of own   MiB  equal")
+    print("reports   question   engine   seconds  of own   MiB  equal")
     wrong = False
     there = list(engines(given.engines))
     for reports in given.reports:
@@ -188,7 +247,7 @@ def main() -> None:
                     equal = tally == tallies[question.id].tolist()
                     wrong = wrong or not equal
                     print(
-                        f"{reports:>9,} {question.id:9} {engine:8} {seconds:7.2f} "
+                        f"{reports:>9,} {question.id:10} {engine:8} {seconds:7.2f} "
                         f"{seconds / first:7.2f} {memory:6.0f}  {'yes' if equal else 'NO'}",
                         flush=True,
                     )
