@@ -1,7 +1,9 @@
 """Addresses of PostgreSQL databases, and what commands do with such a database."""
 
 import sqlite3
-from collections.abc import Iterator
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from dataclasses import astuple
 from pathlib import Path
@@ -14,6 +16,7 @@ from analysis.survey.simulate import payloads
 from analysis.survey.survey import Survey
 from server.clock import today
 from server.deliver import to_store
+from server.intake import check
 from server.invitations import ISSUER
 from server.store import Place, Store, StoreBusy, StoreError
 from server.store.locks import serving
@@ -21,6 +24,11 @@ from server.store.places import Address, place_of
 from server.store.postgres.database import Postgres
 from server.store.postgres.session import Session, in_dialect, told
 from server.stored_tally import collector_of
+
+# The tests are no package, so that no name of theirs can hide one of the application's.
+sys.path.insert(0, str(Path(__file__).parent))
+
+from load import invited
 
 ANSWERS = [{"meat": "yes" if row % 3 else "no", "dish": "stew", "price": "3"} for row in range(130)]
 
@@ -281,3 +289,37 @@ def test_tables_of_others_and_later_releases_are_refused(
     Session(database).execute("UPDATE deniable SET schema = schema + 1")
     with pytest.raises(StoreError, match="it was written by another release"):
         Store(database)
+
+
+@pytest.mark.more
+@over_postgresql
+def test_a_batch_reads_few_rows_however_many_are_stored(
+    database: Address, read: Callable[[str], Survey], survey_text: str
+) -> None:
+    survey = read(survey_text.replace('id = "canteen"', 'id = "canteen"\naccess = "invited"', 1))
+    store = Store(database, create=True)
+    store.surveys.publish(survey)
+    store.surveys.open_wave(survey.id)
+    tokens = [ISSUER.issue() for _ in range(520)]
+    store.invitations.add(survey.id, 1, map(ISSUER.key, tokens))
+    sent = [check(store, survey.id, body) for body in invited(survey, tokens)]
+    # The first batches find small tables, for which the server makes the plans that it keeps.
+    for batch in [sent[number : number + 10] for number in range(0, 500, 10)]:
+        assert store.add(batch, today()) == [201] * len(batch)
+
+    def fetched() -> Counter[str]:
+        rows = store.database.query(
+            "SELECT relname, seq_tup_read + idx_tup_fetch FROM pg_stat_xact_user_tables "
+            "WHERE relname = ANY(?)",
+            ["report", "ledger", "invitation"],
+        )
+        return Counter(dict(rows))
+
+    with store.batches.transaction():
+        before = fetched()
+        known = store.batches.read(sent[490:510])
+        seen = fetched() - before
+    assert (len(known.reports), len(known.spent), len(known.unused)) == (10, 10, 10)
+    # Of the invitations those that are used are read, too.
+    assert seen == {"report": 10, "ledger": 10, "invitation": 20}
+    store.close()

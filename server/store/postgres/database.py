@@ -91,8 +91,17 @@ class Postgres(Database):
         return self.connection.execute(sql, values)
 
     def among(self, sql: str, where: tuple[str | int, ...], keys: Sequence[bytes]) -> Any:
-        """Return the rows of a query that ends in IN, for these keys."""
-        return self.connection.execute(f"{sql.removesuffix(' IN')} = ANY(?)", (*where, list(keys)))
+        """Return the rows of a query that ends in IN, for these keys.
+
+        Each key is looked up by itself. Without statistics (see `tables.make`), PostgreSQL expects
+        few rows of a survey, so that it would read all of them to find some keys. OFFSET keeps it
+        from planning both parts as one join, which it would plan so, too.
+        """
+        each = f"{sql.removesuffix(' IN')} = one.key OFFSET 0"
+        return self.connection.execute(
+            f"SELECT there.* FROM unnest(?::bytea[]) AS one(key) CROSS JOIN LATERAL ({each}) there",
+            (sorted(set(keys)), *where),
+        )
 
     def stream(self, sql: str, *values: object) -> Iterator[list[Any]]:
         """Yield the rows of a query, a few thousand at a time."""
@@ -138,7 +147,10 @@ class Postgres(Database):
 
         It can read and write only after `take_turns`.
         """
-        return self._transaction("BEGIN; SET LOCAL lock_timeout = 0")
+        # A connection keeps its plans. One that reads a whole table, made while that was small,
+        # would still do so once it has grown.
+        begin = "BEGIN; SET LOCAL lock_timeout = 0; SET LOCAL enable_seqscan = off"
+        return self._transaction(begin)
 
     def take_turns(self, surveys: Iterable[str]) -> None:
         """Wait until no other transaction writes to these surveys.
@@ -159,22 +171,24 @@ class Postgres(Database):
     def add_counts(self, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
         """Add blocks of counts to those of a table; nobody else writes to them meanwhile."""
         session = self.connection
-        key = "survey, version, wave, question, cohort, block"
+        key = ("survey", "version", "wave", "question", "cohort", "block")
+        names = ", ".join(key)
         columns = [list(column) for column in zip(*(row[:6] for row in rows), strict=True)]
         if not columns:
             return
         places = "?::text[], ?::text[], ?::bigint[], ?::text[], ?::bigint[], ?::bigint[]"
+        same = " AND ".join(f"{table}.{name} = one.{name}" for name in key)
         known = {
             tuple(place): counts
             for *place, counts in session.execute(
-                f"SELECT {key}, counts FROM {table} JOIN unnest({places}) AS one({key}) "
-                f"USING ({key})",
+                f"SELECT there.* FROM unnest({places}) AS one({names}) CROSS JOIN LATERAL "
+                f"(SELECT {names}, counts FROM {table} WHERE {same} OFFSET 0) there",
                 columns,
             )
         }
         session.execute(
             f"INSERT INTO {table} SELECT * FROM unnest({places}, ?::bytea[]) "
-            f"ON CONFLICT ({key}) DO UPDATE SET counts = excluded.counts",
+            f"ON CONFLICT ({names}) DO UPDATE SET counts = excluded.counts",
             [*columns, [added_counts(known.get(row[:6], b""), row[6]) for row in rows]],
         )
 
