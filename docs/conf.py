@@ -14,7 +14,7 @@ from sphinx.application import Sphinx
 DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS))
 
-from generated_pages import GENERATED  # noqa: E402
+from generated_pages import GENERATED, with_contents  # noqa: E402
 
 import analysis  # noqa: E402
 
@@ -47,7 +47,8 @@ html_css_files = ["site.css"]
 html_domain_indices = False
 html_theme_options = {"navigation_with_keys": False}
 
-_MARK = re.compile(r"^<!-- generated: ([\w-]+)(?: ([\w-]+))? -->$", re.M)
+#: The line below a mark is for whoever reads the file alone.
+_MARK = re.compile(r"^<!-- generated: ([\w-]+)(?: ([\w.-]+))? -->\n(?:.+\n)?", re.M)
 _NAMED = re.compile(rf"(?<![`:])`(?:analysis\.)?({'|'.join(analysis.__all__)})`(?!`)")
 _PAGE = re.compile(r"\b(docs/([a-z-]+)\.md)\b")
 _TYPE = re.compile(r"^(\s*:(?:type [^:]+|rtype): )([^:*`]+)$")
@@ -76,7 +77,7 @@ def _read(app: Sphinx, name: str, source: list[str]) -> None:
         return text if own in text else f"{text} (`{own}/` in the source)"
 
     text = _MARK.sub(lambda match: GENERATED[match[1]](match[2] or ""), source[0])
-    source[0] = _OUTSIDE.sub(linked, text)
+    source[0] = _OUTSIDE.sub(linked, with_contents(text))
 
 
 def _link_names(

@@ -306,10 +306,26 @@ def explore(_: str) -> str:
     return as_markdown(3)
 
 
+def included(name: str) -> str:
+    """Return what Sphinx needs to show a file beside docs/."""
+    return f"```{{include}} ../{name}\n:relative-docs: docs/\n```\n"
+
+
+#: Where a page says that the pages it links to are those below it, and these links.
+_CONTENTS, _LINKED = "<!-- contents -->", re.compile(r"\]\(([\w/-]+)\.md\)")
+
+
+def with_contents(text: str) -> str:
+    """Return a page with what Sphinx needs to put the pages that it lists below it."""
+    below = "\n".join(dict.fromkeys(_LINKED.findall(text)))
+    return text.replace(_CONTENTS, f"```{{toctree}}\n:hidden:\n\n{below}\n```")
+
+
 #: What a page asks for with <!-- generated: NAME WHICH -->.
 GENERATED: dict[str, Callable[[str], str]] = {
     "commands": commands,
     "explore": explore,
+    "file": included,
     "http": http,
     "kinds": kinds,
     "names": names,
