@@ -15,6 +15,7 @@ DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS))
 
 from generated_pages import GENERATED, with_contents  # noqa: E402
+from mended_pages import mended  # noqa: E402
 
 import analysis  # noqa: E402
 
@@ -92,25 +93,9 @@ def _link_names(
         lines[place] = line if what == "class" else named
 
 
-#: What assistive technology needs beyond the theme: what scrolls can be reached by keyboard, an
-#: empty head is no head, parameters are no list of definitions, and the two asides have names.
-_MENDED = (
-    (re.compile("<pre>"), '<pre tabindex="0">'),
-    (re.compile('<div class="table-wrapper'), '<div tabindex="0" class="table-wrapper'),
-    (re.compile('<th class="head">(<p></p>)?</th>'), "<td></td>"),
-    (re.compile(r"(</span>\n\n)<dl>\n(.*?)</dl>", re.S), r'\1<span class="parameters">\2</span>'),
-    (re.compile(r"<dd>(<em class=\"sig-param.*?)</dd>", re.S), r"<span>\1</span>"),
-    (re.compile('<aside class="sidebar-drawer'), '<aside aria-label="Site" class="sidebar-drawer'),
-    (re.compile('<aside class="toc-drawer'), '<aside aria-label="Page" class="toc-drawer'),
-)
-
-
 def _mend(app: Sphinx, failure: Exception | None) -> None:
     for path in Path(app.outdir).rglob("*.html"):
-        text = path.read_text("utf-8")
-        for pattern, better in _MENDED:
-            text = pattern.sub(better, text)
-        path.write_text(text, "utf-8")
+        path.write_text(mended(path.read_text("utf-8")), "utf-8")
 
 
 def setup(app: Sphinx) -> None:

@@ -48,24 +48,48 @@ def test_pages_ask_nothing_of_other_hosts_and_say_nothing_in_the_console(
     assert [one for one in said if not one.startswith((site.as_uri(), "data:"))] == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 1280])
-def test_pages_are_accessible_and_fit_the_window(
+#: What reaches over a side of the window, but for what scrolls by itself.
+_WIDER = """() => {
+  const limit = document.documentElement.clientWidth;
+  const shown = [...document.querySelectorAll('article *')].filter((element) =>
+    element.checkVisibility() && !element.closest('.table-wrapper, pre, .shown, thead'));
+  const wide = shown.filter((element) => element.getBoundingClientRect().right > limit + 0.5);
+  return [document.documentElement.scrollWidth > limit ? 'page' : null,
+    ...wide.map((element) => element.outerHTML.slice(0, 120))].filter(Boolean);
+}"""
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), (1280, "light")])
+def test_every_page_is_accessible_and_fits_the_window(
     site: Path, browser: Browser, width: int, scheme: Any
 ) -> None:
     context = browser.new_context(
         viewport={"width": width, "height": 800}, color_scheme=scheme, bypass_csp=True
     )
     page = context.new_page()
-    names = ["index", "sharing", "notebooks/study"]
-    if (width, scheme) == (360, "light"):  # on long pages axe takes long
-        names += ["commands", "http", "survey-file", "python/tables-and-models"]
-    for name in names:
-        page.goto((site / f"{name}.html").as_uri())
+    wrong = []
+    for path in sorted(site.rglob("*.html")):
+        page.goto(path.as_uri())
         found = Axe().run(page, options=RULES).response["violations"]
-        assert [(one["id"], one["nodes"][0]["html"][:120]) for one in found] == [], name
-        assert page.evaluate("document.documentElement.scrollWidth") <= width, name
+        wrong += [(path.name, one["id"], one["nodes"][0]["html"][:120]) for one in found]
+        wrong += [(path.name, "wide", html) for html in page.evaluate(_WIDER)]
     context.close()
+    assert wrong == []
+
+
+def test_a_phone_shows_each_row_of_a_wide_table_as_a_card_that_names_its_cells(
+    site: Path, browser: Browser
+) -> None:
+    page = browser.new_page(viewport={"width": 360, "height": 800})
+    page.goto((site / "guides/choose-epsilon.html").as_uri())
+    table = page.get_by_role("table")
+    expect(table.get_by_role("row")).to_have_count(5)
+    cell = table.get_by_role("cell", name="answers that could cost a job")
+    before = cell.evaluate("(element) => getComputedStyle(element, '::before').content")
+    assert before == '"use it for" ": "'
+    left = "(elements) => elements.map((element) => element.getBoundingClientRect().left)"
+    assert len(set(table.get_by_role("cell").evaluate_all(left))) == 1
+    page.close()
 
 
 def _titles(page: Page) -> list[str]:
