@@ -68,6 +68,11 @@ def point_chart(
         name, value = mark
         x = axis(value)
         anchor = "start" if x < WIDTH / 2 else "end"
-        parts += [line(x, top - 6, x, bottom, 0.9), text(x, FONT, name, anchor)]
+        # The line is not drawn through names and notes.
+        gaps = [top + _ROW * place + 2 * FONT + 6 for place in range(len(points))]
+        ends = [top + _ROW * place for place in range(1, len(points) + 1)]
+        pieces = [(top - 6, top), *zip(gaps, ends, strict=True)]
+        parts += [line(x, begin, x, end, 0.9) for begin, end in pieces]
+        parts.append(text(x, FONT, name, anchor))
         described += f"; {name}: {number(value)}"
     return picture(title, described, bottom + 42, parts)

@@ -30,6 +30,7 @@ def precision(epsilon: Decimal, respondents: Decimal, points: Decimal) -> Part:
     here = _of_people(epsilon, n)
     needed = _needed(epsilon, width)
     curve = _curve(epsilon)
+    listed = sorted({*curve, here}, key=_number)
     return Part(
         [
             f"{n:,} people answer a yes-no question. At ε = {epsilon}, the share of “yes” is known "
@@ -56,8 +57,8 @@ def precision(epsilon: Decimal, respondents: Decimal, points: Decimal) -> Part:
             Table(
                 "Half of the 95 % interval, in points",
                 ["Respondents", "On devices", "With a curator", "Asked directly"],
-                [_row(row) for row in sorted([*curve, here], key=_number)],
-                strong=[sorted([*curve, here], key=_number).index(here)],
+                [_row(row) for row in listed],
+                strong=[listed.index(here)],
                 folded=True,
             )
         ],

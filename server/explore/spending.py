@@ -35,9 +35,9 @@ def draws(questions: Decimal, total: Decimal, each: Decimal) -> Part:
         f"{n} yes-no questions cost ε = {total} together. With a draw for each, one question has "
         f"ε = {found.alone:.4g}. Then it takes {found.separate:,} people to know a share to ± 5 "
         "points.",
-        f"One draw for all of them takes {_number(one.share)}. Its total is the same. Somebody who "
-        f"knows all other answers of a person learns at most ε = {each} about the last one, "
-        f"instead of {found.alone:.4g}.",
+        f"One draw for all of them takes {_number(one.share)} people. Its total is the same. "
+        f"Somebody who knows all other answers of a person learns at most ε = {each} about the "
+        f"last one, instead of {found.alone:.4g}.",
     ]
     if one.share_saving >= 1:
         texts.append(
@@ -46,6 +46,10 @@ def draws(questions: Decimal, total: Decimal, each: Decimal) -> Part:
         )
     else:
         texts.append("At this limit, separate draws are the better choice for shares.")
+    texts.append(
+        "These numbers follow the normal law. Exact numbers, as those above, are a few percent "
+        "larger."
+    )
     return Part(
         texts,
         [
@@ -56,7 +60,7 @@ def draws(questions: Decimal, total: Decimal, each: Decimal) -> Part:
                         Series("a share", [(row.epsilon_each, row.share) for row in known]),
                         Series("a pair", [(row.epsilon_each, row.pair) for row in pairs]),
                     ],
-                    "ε of one answer, for who knows the others",
+                    "ε of one answer, for whoever knows the others",
                     "people for ± 5 points",
                     log_x=True,
                     log_y=True,
@@ -135,7 +139,8 @@ def budget(cap: Decimal, epsilons: Sequence[Decimal]) -> Part:
                 ["Query", "ε", "Answered", "Spent in all", "Left", "Proved of all"],
                 [_row(place, query) for place, query in enumerate(queries, 1)],
                 "The cap counts the sum. Proved of all is the smallest total that is proved of the "
-                f"answered ones together, with a δ of {_DELTA:g} where it is smaller than the sum.",
+                f"answered ones together, with a δ of one in {round(1 / _DELTA):,} where it is "
+                "smaller than the sum.",
                 strong=refused,
             )
         ],

@@ -23,8 +23,9 @@ _TEMPLATES = Environment(
 
 
 def _tied(words: str) -> str:
-    """Put no-break spaces into "ε = 1", and between a number and its "%"."""
-    return re.sub(r"(?<=[εδρn]) (?==)|(?<=[εδρn] =) |(?<=\d) (?=%)", "\N{NO-BREAK SPACE}", words)
+    """Put no-break spaces into "ε = 1" and "± 5", and between a number and its "%"."""
+    tied = r"(?<=[εδρn]) (?==)|(?<=[εδρn] =) |(?<=±) (?=\d)|(?<=\d) (?=%)"
+    return re.sub(tied, "\N{NO-BREAK SPACE}", words)
 
 
 _TEMPLATES.filters |= {"cell": cell, "tied": _tied}

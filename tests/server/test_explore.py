@@ -176,7 +176,7 @@ def test_the_respondents_of_one_draw_are_those_of_plan(
     rows = table(run("plan", path, "--respondents", 100, "--table", "together"))
     (own,) = [r for r in rows if (float(r["epsilon"]), float(r["epsilon_each"])) == (4, 1.5)]
     text = words(visitor.get("/explore/draws").text)
-    assert f"One draw for all of them takes {int(own['share']):,}." in text
+    assert f"One draw for all of them takes {int(own['share']):,} people." in text
     assert f"needs {float(own['share_saving']):.2g} times fewer people for a share" in text
     assert f"{float(own['pair_saving']):.2g} times fewer for the share of a pair" in text
     for row in rows:

@@ -45,7 +45,8 @@ def rounded_up(value: float, digits: int = 3) -> str:
         return f"{value:g}"
     step = Fraction(10) ** (math.floor(math.log10(value)) + 1 - digits)
     # The exact binary value of a float is of no interest: 0.1 must stay 0.1.
-    return f"{float(math.ceil(Fraction(repr(value)) / step) * step):,.{digits + 1}g}"
+    bound = float(math.ceil(Fraction(repr(value)) / step) * step)
+    return f"{bound:,.0f}" if 1000 <= bound < 1e9 else f"{bound:,.{digits + 1}g}"
 
 
 def check_chance(chance: Fraction | float, name: str) -> Fraction:
