@@ -43,7 +43,7 @@ SHOWN = re.compile(r"/edit\?part=")  # what comes once a change is stored
 
 
 def write(page: Page, label: str, text: str) -> None:
-    """Fill a field in, leave it, and wait until that is stored and the answer's fields are there."""
+    """Fill a field in, leave it, and wait until that is stored and the answer's fields stand."""
     field = page.locator("#form").get_by_label(label, exact=True)
     field.fill(text)
     with page.expect_response(SHOWN):
