@@ -7,7 +7,7 @@ much a report promises, too; but here whoever collects the answers has them in t
 import math
 
 import numpy as np
-from scipy.optimize import brentq
+import scipy
 from scipy.special import log_ndtr, ndtri
 
 
@@ -42,7 +42,11 @@ def half_width_of_curator(direct: float, noise: float, confidence_level: float =
     most = direct + noise * math.log(1 / outside)
     while _beyond(most, sd, noise) > outside:
         most *= 2
-    return float(brentq(lambda half: _beyond(half, sd, noise) - outside, 0.0, most, xtol=1e-15))
+    return float(
+        scipy.optimize.brentq(
+            lambda half: _beyond(half, sd, noise) - outside, 0.0, most, xtol=1e-15
+        )
+    )
 
 
 def _beyond(half: float, sd: float, noise: float) -> float:

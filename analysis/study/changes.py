@@ -7,8 +7,8 @@ nothing had changed. The difference of one share is that of the estimates which 
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.linalg import block_diag
 
 from analysis.estimate.columns import Column, check_columns
 from analysis.estimate.intervals import FEW, Interval, check_level
@@ -56,7 +56,7 @@ def difference(first: Column, second: Column) -> HypothesisTest:
         counts = first.counts(), second.counts()
         if of_one_design(first, second):
             # Both groups' different reports are columns of a table, and the groups its rows.
-            table = block_diag(*counts)
+            table = scipy.linalg.block_diag(*counts)
             signs = np.array([[-1 / first.n], [1 / second.n]])
             p_value, method = permutation_p_value(table, signs, np.vstack(scores))
             return HypothesisTest(name, statistic, rank, p_value, method, n, "")

@@ -9,10 +9,10 @@ from math import comb
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.random import PCG64, Generator
 from numpy.typing import NDArray
 from scipy.special import gammaln, xlogy
-from scipy.stats import random_table
 
 Array = NDArray[np.float64]
 
@@ -102,7 +102,7 @@ def permutation_p_value(table: Array, rows: Array, columns: Array) -> tuple[floa
     margins = [table.sum(axis=axis).astype(np.int64) for axis in (1, 0)]
     rows, columns = rows[margins[0] > 0], columns[margins[1] > 0]
     table = table[margins[0] > 0][:, margins[1] > 0]
-    law, rng = random_table(*(margin[margin > 0] for margin in margins)), _seeded()
+    law, rng = scipy.stats.random_table(*(margin[margin > 0] for margin in margins)), _seeded()
 
     def lengths(tables: Array) -> Array:
         products = rows.T @ (tables @ columns)

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.linalg import block_diag
 from scipy.special import ndtr
 
 from analysis.estimate.columns import Column, check_columns
@@ -236,7 +236,7 @@ def _if_alike(
 def _by_shuffling(levels: Sequence[_Level], factors: Array) -> float:
     """Return the p-value of a slope by shuffling respondents among waves."""
     pooled = _pooled(levels)
-    table = block_diag(*(level.counts for level in levels))
+    table = scipy.linalg.block_diag(*(level.counts for level in levels))
     apart = np.concatenate([level.scores - pooled * level.present for level in levels])
     sizes = np.array([float(level.counts @ level.present) for level in levels])
     p_value, _ = permutation_p_value(table, (factors / sizes)[:, None], apart[:, None])

@@ -262,3 +262,11 @@ def test_what_was_published_in_the_browser_stays_closed_over_a_restart(
     command("open", survey.id, "--db", database)
     with serving("--port", 0, "--db", database, "--workers", 1) as (url, _, _):
         assert survey.id in fetch(f"{url}/s/{survey.id}")
+
+
+def test_starting_does_not_wait_for_the_slowest_of_what_may_be_needed() -> None:
+    heavy = "{'scipy.stats', 'scipy.optimize'}"
+    program = f"import sys, server.commands.serve; print({heavy} & {{*sys.modules}})"
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=LONG)
+    assert done.stdout == "set()\n"

@@ -4,9 +4,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.linalg import null_space
-from scipy.optimize import minimize
 from scipy.special import chdtri
 
 from analysis.estimate import Floats
@@ -85,7 +84,7 @@ class Moments:
     def _interval(
         self, estimate: float, known: Floats, possible: tuple[float, float], level: float
     ) -> Interval:
-        free = null_space(known[None, :])
+        free = scipy.linalg.null_space(known[None, :])
 
         def fall(ratio: float) -> float:
             return self._fall(ratio, free)
@@ -139,5 +138,7 @@ class Moments:
             inverse = np.linalg.inv(self._spread(ratio, free @ start))
             moved = self.second @ free
             start = np.linalg.solve(moved.T @ inverse @ moved, moved.T @ inverse @ goal)
-        found = minimize(statistic, start, jac=True, method="BFGS", options={"gtol": 1e-5})
+        found = scipy.optimize.minimize(
+            statistic, start, jac=True, method="BFGS", options={"gtol": 1e-5}
+        )
         return float(max(0.0, min(float(found.fun), statistic(start)[0])) ** 0.5)

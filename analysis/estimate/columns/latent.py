@@ -17,7 +17,7 @@ from functools import cached_property
 from math import inf, sqrt
 
 import numpy as np
-from scipy.optimize import brentq, minimize
+import scipy
 from scipy.special import chdtri
 
 from analysis.estimate import Floats, Ints
@@ -279,7 +279,7 @@ class Fitted:
                 # The root of the fall is nearly linear.
                 return known[at] if at in known else sqrt(self.fall(row, at)) - reach
 
-            ends.append(float(brentq(over, here, border, xtol=1e-6, rtol=1e-8)))
+            ends.append(float(scipy.optimize.brentq(over, here, border, xtol=1e-6, rtol=1e-8)))
         return ends[0], ends[1]
 
 
@@ -359,7 +359,7 @@ def _climb(
     if row is not None:
         rows, ends = [sums, row], [1.0, at]
     table, right = np.array(rows), np.array(ends)
-    found = minimize(
+    found = scipy.optimize.minimize(
         value,
         np.clip(start, 0.0, 1.0),
         jac=slope,
