@@ -108,11 +108,8 @@ def test_numbers_of_the_explanation_are_computed() -> None:
 
 
 #: Pages that lead through the commands.
-_WITH_COMMANDS = [
-    ROOT / "README.md",
-    ROOT / "docs/tutorial.md",
-    *sorted((ROOT / "docs/guides").glob("*.md")),
-]
+_GUIDES = sorted((ROOT / "docs/guides").glob("*.md"))
+_WITH_COMMANDS = [ROOT / "README.md", ROOT / "docs/tutorial.md", *_GUIDES]
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
@@ -163,8 +160,14 @@ def _commands(page: Path) -> list[str]:
     return [line.partition(" > ")[0] for line in lines if not line.startswith(served)]
 
 
+def _marks(page: Path) -> list[pytest.MarkDecorator]:
+    """Commands of some pages plan several studies, which takes long."""
+    return [pytest.mark.more] * (page.stem in ("tutorial", "choose-respondents"))
+
+
 @pytest.mark.parametrize(
-    "page", [page for page in _WITH_COMMANDS if _commands(page)], ids=lambda page: page.stem
+    "page",
+    [pytest.param(one, id=one.stem, marks=_marks(one)) for one in _WITH_COMMANDS if _commands(one)],
 )
 def test_commands_of_the_pages_run(page: Path, answered: Path, tmp_path: Path) -> None:
     for name in ("truth.csv", "deniable.db"):

@@ -46,6 +46,7 @@ def browser(store: Store, database: Place) -> FlaskClient:
     return signed_in(database, "bob")
 
 
+@pytest.mark.more
 def test_a_model_of_a_number_is_linear(browser: FlaskClient) -> None:
     html = browser.get(ask(browser, outcome="price", **{"with": ["meat"]}), **HTTPS).text
     assert "--family linear" in html
@@ -256,6 +257,7 @@ def test_a_survey_with_the_id_of_a_trial_is_never_overwritten(
     assert (answer.status_code, store.work.of_survey("canteen")) == (409, [])
 
 
+@pytest.mark.more
 def test_an_audit_reads_everything_and_tells_no_number_of_reports(
     browser: FlaskClient, database: Place, store: Store
 ) -> None:

@@ -303,12 +303,14 @@ def _judge(field: Field, changes: list[Any], blows: list[Any]) -> None:
         assert list(field.store.upkeep.discrepancies(today())) == []
 
 
+@pytest.mark.more
 def test_odd_values_anywhere_are_judged_by_the_protocol_alone(field: Field) -> None:
     for place, one in product(PLACES, RAW):
         _judge(field, [("set", place, one)], [])
     _judge(field, [], [("put", -1, b" " * 65536)])
 
 
+@pytest.mark.more
 @settings(max_examples=250, deadline=None)
 @given(changes=st.lists(edits, max_size=2), blows=st.just([]) | st.lists(strokes, max_size=2))
 def test_noise_is_judged_by_the_protocol_alone(field: Field, changes: Any, blows: Any) -> None:

@@ -377,14 +377,15 @@ class Machine(RuleBasedStateMachine):
 
 
 @pytest.mark.parametrize(
-    "kinds",
+    ("kinds", "histories"),
     [
-        pytest.param(INVITED, id="invited"),
-        pytest.param(ALL_OPEN, id="open", marks=pytest.mark.more),
+        pytest.param(INVITED, 5, id="invited"),
+        pytest.param(INVITED, 25, id="invited-often", marks=pytest.mark.more),
+        pytest.param(ALL_OPEN, 25, id="open", marks=pytest.mark.more),
     ],
 )
 def test_each_submission_counts_once_or_never(
-    tmp_path: Path, kinds: tuple[tuple[str, float], ...]
+    tmp_path: Path, kinds: tuple[tuple[str, float], ...], histories: int
 ) -> None:
     file = tmp_path / "machine.toml"
     Machine.folder, Machine.versions = tmp_path, {}
@@ -393,7 +394,5 @@ def test_each_submission_counts_once_or_never(
         survey = read_survey(file)
         Machine.versions[survey.version] = survey
     assert len(Machine.versions) == 3
-    run_state_machine_as_test(
-        Machine,
-        settings=settings(max_examples=25, stateful_step_count=30, deadline=None, derandomize=True),
-    )
+    steps = settings(stateful_step_count=30, deadline=None, derandomize=True)
+    run_state_machine_as_test(Machine, settings=settings(steps, max_examples=histories))

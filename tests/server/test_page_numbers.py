@@ -121,6 +121,7 @@ def test_a_number_has_means_in_groups(browser: FlaskClient, database: Path) -> N
     check_numbers(html, rows)
 
 
+@pytest.mark.more
 def test_every_number_of_a_model_is_one_of_the_command(
     browser: FlaskClient, store: Store, survey: Survey, database: Path
 ) -> None:
@@ -140,6 +141,7 @@ def test_every_number_of_a_model_is_one_of_the_command(
         assert browser.get(download, **HTTPS).get_json() == rows != []
 
 
+@pytest.mark.more
 def test_limits_that_are_not_there_are_told_by_their_words(
     browser: FlaskClient, store: Store, survey: Survey, database: Path
 ) -> None:

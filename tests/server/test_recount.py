@@ -210,7 +210,7 @@ def test_a_missing_engine_is_named_in_a_line(
     assert result.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("engine", ["own", "duckdb"])
+@pytest.mark.parametrize("engine", ["own", pytest.param("duckdb", marks=pytest.mark.more)])
 def test_tables_of_counted_pairs_are_those_of_the_database(
     everything: tuple[Path, Survey, str], tmp_path: Path, engine: str
 ) -> None:

@@ -105,6 +105,7 @@ def test_result_does_not_depend_on_workers_or_way(
     assert len(read[0]) == 13
 
 
+@pytest.mark.more
 def test_every_acknowledged_report_survives_a_kill(
     survey_file: Path, people: Path, tmp_path: Path
 ) -> None:

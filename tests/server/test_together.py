@@ -236,6 +236,7 @@ def test_models_know_the_clusters_and_strata_of_a_sample(tmp_path: Path) -> None
     assert "observed information" in told.stdout
 
 
+@pytest.mark.more
 def test_models_of_a_survey_are_of_randomized_columns(answered: Path) -> None:
     result = _run("regress", "canteen", "meat ~ price", "--db", answered)
     assert result.exit_code == 0, result.output
