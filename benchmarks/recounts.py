@@ -32,6 +32,7 @@ import pyarrow.parquet as parquet
 from numpy.typing import NDArray
 
 from analysis.core.packed import unpack
+from analysis.core.words import Block
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
@@ -41,6 +42,9 @@ from server.recount.queries import column_of
 
 #: So that processes whose parent ended become children of this one (man 2 prctl).
 _PR_SET_CHILD_SUBREAPER = 36
+
+#: So many reports are written at once, and so many are drawn before they come again.
+AT_ONCE, DRAWN = 2**16, 2**20
 
 HEAD = """title = "x"
 id = "x"
@@ -128,39 +132,52 @@ def cells(question: Question, drawn: Any, cohorts: Any) -> Any:
 
 
 def write(survey: Survey, folder: Path, reports: int) -> dict[str, Any]:
-    """Write so many reports to a file, and return the tally of each question."""
+    """Write so many reports to a file, and return the tally of each question.
+
+    After the first `DRAWN`, the same ones come again: drawing takes longer than counting.
+    """
     rng = np.random.default_rng(1)
 
     def block(count: int) -> NDArray[np.uint32]:
         return rng.integers(0, 2**32, count, dtype=np.uint32)
 
-    tallies: dict[str, Any] = {}
-    names = [column_of(question) for question in survey.questions]
+    tallies = {each.id: np.zeros(each.randomizer.shape, np.int64) for each in survey.questions}
+    known: list[tuple[pyarrow.Table, dict[str, Any]]] = []
     writer = None
-    left = reports
-    while left:
-        some = min(left, 2**16)
-        left -= some
-        columns = []
-        for question in survey.questions:
-            values: Any = np.arange(some) % 2
-            if question.spec["kind"] == "number":
-                values = (np.arange(some) % 61) / 61
-            if question.spec["kind"] == "text":
-                values = np.tile(np.array(["ab", "cd"]), some // 2 + 1)[:some]
-            if question.spec["kind"] == "choices":
-                values = np.zeros((some, len(question.spec["options"]) + 1), dtype=np.int64)
-                values[:, 0] = 1
-            made = question.randomizer.randomize_many(values, block)
-            tally = question.randomizer.tally_many(made)
-            tallies[question.id] = tallies.get(question.id, 0) + tally
-            columns.append(cells(question, made.drawn, made.cohorts))
-        table = pyarrow.Table.from_arrays(columns, names)
+    for place, start in enumerate(range(0, reports, AT_ONCE)):
+        some = min(reports - start, AT_ONCE)
+        if some < AT_ONCE or len(known) < DRAWN // AT_ONCE:
+            drawn = _drawn(survey, some, block)
+            known.append(drawn)
+        else:
+            drawn = known[place % len(known)]
+        table, counts = drawn
+        for name, tally in counts.items():
+            tallies[name] += tally
         writer = writer or parquet.ParquetWriter(folder / "reports.parquet", table.schema)
         writer.write_table(table)
     assert writer is not None
     writer.close()
     return tallies
+
+
+def _drawn(survey: Survey, some: int, block: Block) -> tuple[pyarrow.Table, dict[str, Any]]:
+    """Return a table of so many respondents' reports, and its tallies."""
+    tallies, columns = {}, []
+    for question in survey.questions:
+        values: Any = np.arange(some) % 2
+        if question.spec["kind"] == "number":
+            values = (np.arange(some) % 61) / 61
+        if question.spec["kind"] == "text":
+            values = np.tile(np.array(["ab", "cd"]), some // 2 + 1)[:some]
+        if question.spec["kind"] == "choices":
+            values = np.zeros((some, len(question.spec["options"]) + 1), dtype=np.int64)
+            values[:, 0] = 1
+        made = question.randomizer.randomize_many(values, block)
+        tallies[question.id] = question.randomizer.tally_many(made)
+        columns.append(cells(question, made.drawn, made.cohorts))
+    names = [column_of(question) for question in survey.questions]
+    return pyarrow.Table.from_arrays(columns, names), tallies
 
 
 def count(folder: Path, engine: str, name: str) -> None:

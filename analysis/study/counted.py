@@ -1,15 +1,22 @@
 """One wave of a survey whose reports were counted: what the counts alone tell."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import isfinite
 
+import numpy as np
+
+from analysis.core.randomizer import AnyRandomizer
+from analysis.core.reports import Reports
 from analysis.estimate import Ints
+from analysis.estimate.columns import Column
+from analysis.estimate.columns.of_reports import chosen_columns, columns_of_reports
 from analysis.estimate.estimates import Estimate, estimates
 from analysis.estimate.plausibility import Plausibility, plausibility
 from analysis.estimate.poisoning import shifts
 from analysis.study.methods import Fieldwork, simulated_of
 from analysis.study.tally import Tally
+from analysis.study.tally.pairs import MOST
 from analysis.survey.survey import Survey
 
 
@@ -17,10 +24,12 @@ class CountedWave(ABC):
     """Estimates of a wave from its counts, wherever the counts are kept.
 
     `survey` is the frozen version, or the last published of several, and `number` the wave's.
+    `is_open` says whether reports still came when they were counted.
     """
 
     survey: Survey
     number: int
+    is_open: bool
 
     @property
     @abstractmethod
@@ -41,6 +50,22 @@ class CountedWave(ABC):
     @abstractmethod
     def simulated(self) -> int:
         """How many of the reports that are shown were simulated."""
+
+    @abstractmethod
+    def columns(self, wanted: Sequence[str]) -> tuple[list[Column], list[str]]:
+        """Return columns of the same respondents, and notes that whoever reads them must know.
+
+        Parameters
+        ----------
+        wanted : sequence of str
+            Names of columns, a question's id or ``question.option``, also as `variable` writes it.
+
+        Raises
+        ------
+        ValueError
+            If there is no such column, or a question's answers are no columns, or the counts do not
+            say which reports came.
+        """
 
     def estimates(
         self, level: float, method: str = "clopper-pearson", simultaneous: bool = False
@@ -84,7 +109,7 @@ class TalliedWave(CountedWave):
 
     def __init__(self, tally: Tally) -> None:
         self._tally = tally
-        self.survey, self.number = tally.survey, tally.number
+        self.survey, self.number, self.is_open = tally.survey, tally.number, tally.is_open
 
     @property
     def version(self) -> str:
@@ -101,3 +126,40 @@ class TalliedWave(CountedWave):
     @property
     def simulated(self) -> int:
         return self._tally.simulated
+
+    def columns(self, wanted: Sequence[str]) -> tuple[list[Column], list[str]]:
+        names, questions = chosen_columns(self.survey.questions, wanted)
+        if len(questions) > 1:
+            raise ValueError(
+                f"{' and '.join(questions)}: expected one question, since counts of each do not "
+                "say how answers go together"
+            )
+        if self.n > MOST:
+            raise ValueError(f"expected at most {MOST:,} reports to lay out, got {self.n:,}")
+        columns, notes = columns_of_reports(names, questions, dict(map(self._read, questions)))
+        return columns, [*notes, *filter(None, [self.simulated_sentence])]
+
+    def _read(self, name: str) -> tuple[str, Reports]:
+        """Return a question's id and its reports; ValueError if the counts do not say which."""
+        (randomizer,) = (each.randomizer for each in self.survey.questions if each.id == name)
+        reports = _reports_of(randomizer, self.tallies[name])
+        if reports is None:
+            raise ValueError(
+                f"{name}: expected a question whose reports count for one symbol each, since a "
+                "tally does not say which bits, or members of sets, came together; take --db"
+            )
+        return name, reports
+
+
+def _reports_of(randomizer: AnyRandomizer, counts: Ints) -> Reports | None:
+    """Return the reports behind a tally, in its order; None if it does not say which they are."""
+    cells = np.argwhere(counts)
+    sent = [randomizer.channel.report_of(symbol) for symbol in cells[:, 1].tolist()]
+    if any(report is None for report in sent):
+        return None
+    if randomizer.encoder.cohorts is not None:
+        sent = [
+            {"cohort": cohort, "report": report}
+            for cohort, report in zip(cells[:, 0].tolist(), sent, strict=True)
+        ]
+    return randomizer.read_many(sent).of(np.repeat(np.arange(len(cells)), counts[tuple(cells.T)]))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from fractions import Fraction
 from functools import partial
-from math import isfinite
+from pathlib import Path
 from typing import Any
 
 import click
@@ -20,7 +20,9 @@ from analysis.study.comparison import (
     compare_waves,
     slopes,
 )
+from analysis.study.counted import CountedWave
 from analysis.study.hypotheses import HypothesisTest, goodness_of_fit, independence
+from analysis.study.tally.pairs import CountedRows
 from server.commands import (
     database,
     form_of_table,
@@ -33,10 +35,14 @@ from server.commands import (
     version_of_survey,
     wave_of_survey,
 )
+from server.commands.tally import check_tally, counted_wave, crossed_rows, tally_options
+from server.commands.waves import numbers_of, tallies_options, waves_of
 from server.store import Place, Store
 from server.stored_results import StoredWave
 
 question_of_survey = click.argument("question", metavar="QUESTION")
+#: A wave in a database, the counts of one, or the pairs of reports of two questions in one.
+_Wave = CountedWave | CountedRows
 form_of_comparison = partial(form_of_table, forms=("csv", "json", "text"))
 
 
@@ -73,15 +79,20 @@ def _shares(_: click.Context, parameter: click.Parameter, text: str) -> dict[str
 )
 @wave_of_survey
 @version_of_survey
+@tally_options
 @only_batches
 @database
 @form_of_comparison
+@click.pass_context
 def test_(
+    context: click.Context,
     survey_id: str,
     question: str,
     shares: dict[str, Fraction],
     wave: int | None,
     version: str | None,
+    tally: Path | None,
+    frozen: Path | None,
     batch: bool,
     db: Place,
     form: str,
@@ -91,7 +102,9 @@ def test_(
     For a question with several options, name one: QUESTION.OPTION.
     """
     with refusals():
-        stored = StoredWave(Store(db), survey_id, wave, version, batch)
+        stored = counted_wave(
+            context, survey_id, wave, version, tally=tally, frozen=frozen, batch=batch, db=db
+        )
         (column,) = _columns(stored, question)
         if not _has_shares(stored, column):
             raise ValueError(f"{column.name}: expected a question with shares, got a number")
@@ -124,19 +137,24 @@ def test_(
 )
 @click.option("--reference", metavar="VALUE", help="The group with which to compare the others.")
 @click.option("--tests", is_flag=True, help="Print the test of all answers together instead.")
+@tallies_options
 @wave_of_survey
 @version_of_survey
 @level_of_intervals
 @only_batches
 @database
 @form_of_comparison
+@click.pass_context
 def compare(
+    context: click.Context,
     survey_id: str,
     question: str,
     waves: str | None,
     groups: str | None,
     reference: str | None,
     tests: bool,
+    tallies: tuple[Path, ...],
+    frozen: Path | None,
     wave: int | None,
     version: str | None,
     level: float,
@@ -153,18 +171,30 @@ def compare(
         raise click.UsageError(f"{option} goes with --groups; for two waves take --waves")
     if groups is not None and waves is not None:
         raise click.UsageError("expected --waves or --groups, got both")
-    store = Store(db)
     with refusals():
-        if groups is None:
-            numbers = _two_numbers(waves) if waves else _last_two(store, survey_id)
-            found = _two_waves(
-                [StoredWave(store, survey_id, one, version, batch) for one in numbers],
-                question,
-                level,
-            )
-        else:
-            stored = StoredWave(store, survey_id, wave, version, batch)
+        if groups is not None:
+            stored: _Wave
+            if len(tallies) > 1:
+                raise ValueError(f"--groups: expected --tally once, got it {len(tallies)} times")
+            check_tally(context, next(iter(tallies), None), frozen)
+            if tallies:
+                stored = crossed_rows(tallies[0], survey_id, frozen, wave, version)
+            else:
+                stored = StoredWave(Store(db), survey_id, wave, version, batch)
             found = _groups(stored, groups, question, reference, level)
+        else:
+            given = waves_of(
+                context,
+                survey_id,
+                version,
+                waves=waves,
+                only_two=True,
+                tallies=tallies,
+                frozen=frozen,
+                batch=batch,
+                db=db,
+            )
+            found = _two_waves(given, question, level)
         if found.test is None and tests:
             raise ValueError(f"{question}: a number has no test of all answers together")
     if tests and found.test is not None:
@@ -179,13 +209,13 @@ def compare(
 class _Compared:
     """Rows, where they belong, and the test of all answers together; None of a number."""
 
-    waves: Sequence[StoredWave]
+    waves: Sequence[_Wave]
     where: dict[str, Any]
     test: HypothesisTest | None
     rows: Sequence[Comparison]
 
 
-def _two_waves(waves: Sequence[StoredWave], question: str, level: float) -> _Compared:
+def _two_waves(waves: Sequence[CountedWave], question: str, level: float) -> _Compared:
     """Compare a question's answers in two waves."""
     earlier, later = (stored.number for stored in waves)
     if earlier == later:
@@ -198,7 +228,7 @@ def _two_waves(waves: Sequence[StoredWave], question: str, level: float) -> _Com
 
 
 def _groups(
-    stored: StoredWave, groups: str, question: str, reference: str | None, level: float
+    stored: _Wave, groups: str, question: str, reference: str | None, level: float
 ) -> _Compared:
     """Compare a question's answers among those who gave the answers to another."""
     columns = _columns(stored, groups, question)
@@ -223,17 +253,22 @@ def _groups(
 @click.option(
     "--at", metavar="NUMBER,..", help="Their places in time, such as years.  [their numbers]"
 )
+@tallies_options
 @version_of_survey
 @level_of_intervals
 @only_batches
 @database
 @form_of_comparison
+@click.pass_context
 def trend(
+    context: click.Context,
     survey_id: str,
     question: str,
     values: tuple[str, ...],
     waves: str | None,
     at: str | None,
+    tallies: tuple[Path, ...],
+    frozen: Path | None,
     version: str | None,
     level: float,
     batch: bool,
@@ -244,16 +279,24 @@ def trend(
 
     For a question with several options, name one: QUESTION.OPTION.
     """
-    store = Store(db)
     with refusals():
-        numbers = _numbers("--waves", waves, int) if waves else _every(store, survey_id)
+        found = waves_of(
+            context,
+            survey_id,
+            version,
+            waves=waves,
+            tallies=tallies,
+            frozen=frozen,
+            batch=batch,
+            db=db,
+        )
+        numbers = [counted.number for counted in found]
         if len(numbers) < 2 or len(set(numbers)) < len(numbers):
             listed = ", ".join(map(str, numbers)) or "none"
             raise ValueError(f"a trend needs at least two waves, each once, got {listed}")
-        places = _numbers("--at", at, float) if at else [*map(float, numbers)]
+        places = numbers_of("--at", at, float) if at else [*map(float, numbers)]
         if len(places) != len(numbers):
             raise ValueError(f"--at: expected {len(numbers)} numbers, got {len(places)}")
-        found = [StoredWave(store, survey_id, number, version, batch) for number in numbers]
         columns = _of_waves(found, question)
         has_shares = _has_shares(found[-1], columns[-1])
         if values and not has_shares:
@@ -267,42 +310,7 @@ def trend(
     _print(found, where, rows, form)
 
 
-def _numbers(option: str, text: str, kind: type[int] | type[float]) -> list[Any]:
-    try:
-        numbers = [kind(part) for part in text.split(",")]
-        if not all(map(isfinite, numbers)):
-            raise ValueError
-        return numbers
-    except ValueError:
-        wanted = "whole numbers" if kind is int else "finite numbers"
-        raise ValueError(
-            f"{option}: expected {wanted} with commas between, got {text[:64]!a}"
-        ) from None
-
-
-def _two_numbers(waves: str) -> list[int]:
-    numbers = _numbers("--waves", waves, int)
-    if len(numbers) != 2:
-        raise ValueError(f"--waves: expected two waves, such as 1,3, got {len(numbers)}")
-    return numbers
-
-
-def _every(store: Store, survey_id: str) -> list[int]:
-    """Return the numbers of a survey's waves in order; raise Missing if there is no survey."""
-    StoredWave(store, survey_id)
-    return sorted(store.surveys.waves(survey_id))
-
-
-def _last_two(store: Store, survey_id: str) -> list[int]:
-    every = _every(store, survey_id)
-    if len(every) < 2:
-        raise ValueError(
-            f"expected two waves to compare, got {len(every)}; --groups compares groups in a wave"
-        )
-    return every[-2:]
-
-
-def _columns(stored: StoredWave, *wanted: str) -> list[Column]:
+def _columns(stored: _Wave, *wanted: str) -> list[Column]:
     """Return columns of a wave, after printing what whoever reads them must know.
 
     That numbers were rounded at random is left out: it spares means, and all here is of means.
@@ -314,7 +322,7 @@ def _columns(stored: StoredWave, *wanted: str) -> list[Column]:
     return columns
 
 
-def _of_waves(waves: Sequence[StoredWave], question: str) -> list[Column]:
+def _of_waves(waves: Sequence[CountedWave], question: str) -> list[Column]:
     """Return the column of a question in each wave, after saying if the same people answered."""
     columns = [_columns(stored, question)[0] for stored in waves]
     for stored, column in zip(waves, columns, strict=True):
@@ -335,7 +343,7 @@ def _of_waves(waves: Sequence[StoredWave], question: str) -> list[Column]:
 
 
 def _print(
-    waves: Sequence[StoredWave],
+    waves: Sequence[_Wave],
     where: dict[str, Any],
     rows: Sequence[HypothesisTest] | Sequence[Comparison] | Sequence[Slope],
     form: str,
@@ -350,7 +358,7 @@ def _print(
     print_table(table, (*where, *names, *made_up), form)
 
 
-def _has_shares(stored: StoredWave, column: Column) -> bool:
+def _has_shares(stored: _Wave, column: Column) -> bool:
     """Return whether the values of a column are answers; those of a number are grid points."""
     return all(
         each.domain.estimand is not Estimand.MEAN

@@ -44,7 +44,7 @@ from server.commands import (
     write_new,
 )
 from server.commands.shares import share_options, warn_of_constrained
-from server.commands.tally import check_tally, tallied, tally_options
+from server.commands.tally import check_tally, counted_wave, tallied, tally_options
 from server.formats import FORMATS, written
 from server.formats.parts import write_parts
 from server.store import Place, Store, StoreError
@@ -316,12 +316,9 @@ def plausibility(
     form: str,
 ) -> None:
     """Print whether reports look as their channels draw them, or some are fakes."""
-    check_tally(context, tally, frozen)
-    counted: CountedWave
-    if tally is None:
-        counted = StoredWave(Store(db), survey_id, wave, version, batch)
-    else:
-        counted = tallied(tally, survey_id, frozen, None if wave is None else str(wave), version)
+    counted = counted_wave(
+        context, survey_id, wave, version, tally=tally, frozen=frozen, batch=batch, db=db
+    )
     print_table(map(asdict, counted.plausibility()), PLAUSIBILITY_COLUMNS, form)
     _warn_of_simulated(counted)
 

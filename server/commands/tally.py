@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from analysis.core.errors import DataError
-from analysis.study.counted import TalliedWave
+from analysis.study.counted import CountedWave, TalliedWave
 from analysis.study.tally import Tally, merged
 from analysis.study.tally.json_file import LARGEST, read_frozen, read_json
 from analysis.study.tally.pairs import CountedRows, read_rows
@@ -166,6 +166,24 @@ def survey_of(frozen: Path | None) -> Survey | None:
         return None
     survey: Survey = read_json(str(frozen), _content(frozen), read_frozen)
     return survey
+
+
+def counted_wave(
+    context: click.Context,
+    survey_id: str,
+    wave: int | None,
+    version: str | None,
+    *,
+    tally: Path | None,
+    frozen: Path | None,
+    batch: bool,
+    db: Place,
+) -> CountedWave:
+    """Return the wave of a file of a tally, if one is named, or else of a database."""
+    check_tally(context, tally, frozen)
+    if tally is None:
+        return StoredWave(Store(db), survey_id, wave, version, batch)
+    return tallied(tally, survey_id, frozen, None if wave is None else str(wave), version)
 
 
 def tallied(

@@ -1,6 +1,7 @@
 """Counting exported reports anew, by any engine, into what estimates are made of."""
 
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,33 @@ def report_of(question: Question, cell: Any) -> Any:
     return report
 
 
+def _reports_of(question: Question, cells: Sequence[Any]) -> list[Any]:
+    """Return the reports of cells of a file; raise DataError at the first that is none."""
+    randomizer, sets = question.randomizer, None
+    if randomizer.channel.report_schema()["type"] == "array" and randomizer.encoder.cohorts is None:
+        sets = _sets([cell for cell in cells if cell], randomizer.channel)
+    if sets is None:
+        return [report_of(question, cell) for cell in cells]
+    left = iter(sets)
+    return [next(left) if cell else report_of(question, cell) for cell in cells]
+
+
+def _sets(cells: Sequence[Any], channel: Any) -> list[list[int]] | None:
+    """Return the reports of many cells of a channel of sets, in one go; None if one is no report.
+
+    Then `report_of` says which.
+    """
+    places = {str(place): place for place in range(channel.inputs)}
+    try:
+        members = [places[member] for member in "|".join(cells).split("|")]
+    except (TypeError, KeyError):
+        return None
+    if any(cell.count("|") != channel.size - 1 for cell in cells):
+        return None
+    sets = np.array(members, dtype=np.int64).reshape(len(cells), channel.size)
+    return sets.tolist() if (sets[:, 1:] > sets[:, :-1]).all() else None
+
+
 class _Counted:
     """The counts of one question, to which reports are added."""
 
@@ -71,14 +99,10 @@ class _Counted:
 
     def add(self, rows: Iterable[tuple[Sequence[Any], int]]) -> None:
         """Add whole reports, each with how often it came."""
-        sent, often = list[Any](), list[int]()
-        for (cell,), times in rows:
-            sent.append(report_of(self.question, cell))
-            often.append(times)
-            if len(sent) == 2**16:
-                self._add(sent, np.array(often))
-                sent, often = [], []
-        self._add(sent, np.array(often, dtype=np.int64))
+        rows = iter(rows)
+        while block := list(islice(rows, 2**16)):
+            sent = _reports_of(self.question, [cell for (cell,), _ in block])
+            self._add(sent, np.array([times for _, times in block], dtype=np.int64))
 
     def _add(self, sent: Sequence[Any], often: Ints) -> None:
         randomizer = self.question.randomizer

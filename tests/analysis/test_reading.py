@@ -42,6 +42,22 @@ def test_reports_are_read_as_they_were_sent(channel: Channel) -> None:
     assert held.tolist() == [[place in one for place in places] for one in own]
 
 
+@channels.every_law
+def test_a_tally_says_which_reports_came_where_each_counts_for_one_symbol(channel: Any) -> None:
+    reports = [
+        laws.sent(report) for report, _ in channel.distribution(channels.symbols_of(channel)[0])
+    ]
+    counted = [list(laws.counted(channel, report)) for report in reports]
+    one_symbol = all(len(symbols) == 1 for symbols in counted)
+    known = {symbol: channel.report_of(symbol) for symbol in range(channel.symbols)}
+    if one_symbol:
+        assert known == {symbol: r for (symbol,), r in zip(counted, reports, strict=True)}
+    else:
+        assert None in known.values()
+        for symbol, report in known.items():
+            assert report is None or counted[reports.index(report)] == [symbol]
+
+
 @pytest.mark.parametrize(
     "channel", [*(Bits(n, 3, 1, 4) for n in range(1, 80)), Bits(4096, 3, 1, 4), Subset(70, 9, 3, 1)]
 )

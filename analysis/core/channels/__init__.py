@@ -97,6 +97,13 @@ class Channel(Protocol):
     def reports_in(self, counts: Array) -> int:
         """Return the number of reports behind the ``(symbols,)`` tally `counts`."""
 
+    def report_of(self, symbol: int) -> Any | None:
+        """Return the only report, as it is sent, that counts for a symbol, and for no other.
+
+        It is None where reports count for several symbols: then their tally does not say which
+        reports came.
+        """
+
     def is_tally(self, counts: Array) -> bool:
         """Return whether some reports have these ``(cohorts, symbols)`` counts, none below 0."""
 

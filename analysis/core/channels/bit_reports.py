@@ -64,6 +64,9 @@ class BitReports:
     def reports_in(self, counts: Array) -> int:
         return int(counts[self.inputs])
 
+    def report_of(self, symbol: int) -> None:
+        return None
+
     def is_tally(self, counts: Array) -> bool:
         return bool((counts <= counts[:, -1:]).all())
 

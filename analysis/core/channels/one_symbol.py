@@ -102,6 +102,9 @@ class OneSymbol(ABC):
     def reports_in(self, counts: Array) -> int:
         return int(counts.sum())
 
+    def report_of(self, symbol: int) -> int:
+        return symbol
+
     def is_tally(self, counts: Array) -> bool:
         # Each count is that of so many reports.
         return True

@@ -86,6 +86,11 @@ class SampledSubset(Subset):
     def reports_in(self, counts: Array) -> int:
         return self.asked_in(counts) + int(counts[self.inputs])
 
+    def report_of(self, symbol: int) -> list[int] | None:
+        if self.size == 1 and symbol == self.inputs:
+            return []
+        return super().report_of(symbol)
+
     def is_tally(self, counts: Array) -> bool:
         return super().is_tally(counts[:, : self.inputs])
 

@@ -49,6 +49,9 @@ class SetReports:
     def reports_in(self, counts: Array) -> int:
         return int(counts.sum()) // self.size
 
+    def report_of(self, symbol: int) -> list[int] | None:
+        return [symbol] if self.size == 1 else None
+
     def is_tally(self, counts: Array) -> bool:
         # Sets of one size have given counts if they sum to a multiple of it, and none is larger
         # than the number of sets (Gale, Pacific Journal of Mathematics 1957).
