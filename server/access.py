@@ -97,7 +97,7 @@ def unfit(password: str, name: str) -> str:
         expected = f"{SHORTEST} to {LONGEST} characters"
         return f"Password: expected {expected}, got {len(password)}"
     if len(set(password.lower())) < DIFFERENT:
-        return f"Password: expected {DIFFERENT} different characters at least"
+        return f"Password: expected at least {DIFFERENT} different characters"
     if len(name) >= 4 and name.lower() in password.lower():
         return "Password: expected one without your name in it"
     return ""

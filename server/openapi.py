@@ -70,7 +70,7 @@ def document() -> Schema:
         "info": {
             "title": "deniable",
             "version": version("deniable"),
-            "summary": "Collects randomized reports, and tells researchers what they amount to.",
+            "summary": "Collects randomized reports, and gives researchers estimates from them.",
             "license": {"name": "MIT", "identifier": "MIT"},
         },
         "servers": [{"url": "/"}],
@@ -122,7 +122,7 @@ def _paths() -> Schema:
             "parameters": [survey],
             "post": operation(
                 "ask_about_invitation",
-                "Whether a link can be used; used and unknown ones are not told apart",
+                "Whether a link can be used; the answer does not distinguish used from unknown",
                 refusals(*LINK_STATUS)
                 | {"200": as_json("The answer", status("usable", "unusable"))},
                 requestBody={
@@ -153,9 +153,9 @@ def _paths() -> Schema:
     which = [survey, wave, query("version", "First digits of its hash.", "^[0-9a-f]{0,64}$")]
     level = "^0?\\.([1-9][0-9]{0,3}|0[1-9][0-9]{0,2})$"
     levels = query("level", "Confidence level, 0.01 to 0.9999; by default 0.95.", level)
-    people = query("population", "Of how many people totals are added.", "^[0-9,]{0,13}$")
-    by = query("by", "What the rows are of; by default respondent.", f"^({'|'.join(LEDGERS)})$")
-    delta = query("delta", "Allowed to totals; by default 1e-6.", f"^({DELTAS.pattern})$")
+    people = query("population", "Add totals for this many people.", "^[0-9,]{0,13}$")
+    by = query("by", "What a row is about; by default respondent.", f"^({'|'.join(LEDGERS)})$")
+    delta = query("delta", "The δ of totals; by default 1e-6.", f"^({DELTAS.pattern})$")
     asked = [*which, levels, people]
     ledgers = [reference(kind.__name__) for kind, _ in LEDGERS.values()]
     pair = [query(name, "A column: QUESTION or QUESTION.OPTION.", _COLUMN) for name in _PAIR]
@@ -165,7 +165,7 @@ def _paths() -> Schema:
     for table, row, about, parameters in (
         ("estimates", reference("Estimate"), "Estimates with intervals", asked),
         ("reports", reference("ReportRow"), "The randomized reports", which),
-        ("plausibility", reference("Plausibility"), "Whether reports are as drawn", which),
+        ("plausibility", reference("Plausibility"), "Whether reports look as drawn", which),
         ("ledger", {"anyOf": ledgers}, "What respondents have spent", [survey, by, delta]),
         ("codebook", reference("Code"), "Wording, codes, mechanisms and ε", which),
         ("label", reference("Fact"), "What respondents were promised", which),
@@ -277,7 +277,7 @@ def _schemas() -> Schema:
     submission["properties"]["reports"] = reports
     exported = {
         "type": "object",
-        "description": "noisy_QUESTION: a report; debiased_QUESTION_VALUE: what it is worth.",
+        "description": "noisy_QUESTION: a report; debiased_QUESTION_VALUE: its debiased weight.",
         "patternProperties": {
             "^noisy_\\w+$": reference("Report"),
             "^debiased_\\w+$": {"type": "number"},

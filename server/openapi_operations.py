@@ -13,7 +13,7 @@ SECURITY: list[Schema] = [{"token": []}, {"password": []}, {"session": []}]
 def withheld(can_miss: bool) -> Schema:
     """Return the responses in which a researcher gets nothing, and why."""
     responses = {
-        "401": as_text("Who asks is not known", "WWW-Authenticate", {"type": "string"}),
+        "401": as_text("Nobody is signed in", "WWW-Authenticate", {"type": "string"}),
         "403": as_text("Not for this role, or withheld until a batch is complete"),
         "429": as_text("Too many attempts", "Retry-After", {"type": "integer", "minimum": 1}),
         "503": as_text("Busy", "Retry-After", {"type": "integer", "minimum": 1}),
@@ -21,7 +21,7 @@ def withheld(can_miss: bool) -> Schema:
     if can_miss:
         responses["404"] = as_text("No such survey, version, wave, level or table")
         responses["404"]["content"] |= _NOWHERE
-        responses["409"] = as_text("It cannot be told")
+        responses["409"] = as_text("The reports cannot answer this")
     return responses
 
 

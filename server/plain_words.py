@@ -20,7 +20,7 @@ _HOW = {
 _CODE = (
     "The device turns the answer into a short code that other answers share, and goes on with it. "
 )
-_PART = "The device draws which part of the answer it tells of, and goes on with that part. "
+_PART = "The device draws one part of the answer at random, and goes on with that part. "
 _FIRST = {
     "hash": _CODE,
     "digest": _CODE,

@@ -40,9 +40,9 @@ def remarks(
         yield (f"the page does not say {', '.join(unsaid)}; ethics boards ask for this")
     if survey.memos:
         yield (
-            "waves that are more than 7 days apart: Safari deletes what a page has stored if "
-            "nobody visited it for so long, unless it lets the page keep it. A respondent with "
-            "Safari then counts as somebody new, and starts from fresh draws; the page says so"
+            "if waves are more than 7 days apart, Safari deletes what a page has stored unless it "
+            "granted the page lasting storage. A respondent with Safari then counts as somebody "
+            "new, and starts from fresh draws; the page says so"
         )
     for draw in survey.joint:
         names = ", ".join(name(question.id) for question in draw.questions)
@@ -62,14 +62,14 @@ def remarks(
         if proved < 0.99 * draw.spec["epsilon"]:
             yield (
                 f'together "{draw.id}": within its epsilon_each the draw spends only '
-                f"ε = {proved:.4g} of {draw.spec['epsilon']:g}: a lower epsilon is as good"
+                f"ε = {proved:.4g} of {draw.spec['epsilon']:g}, so a lower epsilon is as good"
             )
         aim = draw.spec.get("aim", AIMS[0])
         if min(draw.savings) < 0.95:
             worse = "shares" if draw.savings[0] < draw.savings[1] else "pairs of answers"
             yield (
                 f'together "{draw.id}": with aim = "{aim}" one draw is worse for {worse} than '
-                "separate draws; with another aim, or a larger epsilon_each, it need not be"
+                "separate draws; another aim, or a larger epsilon_each, can mend that"
             )
     told = suggestion(survey)
     if told:

@@ -57,8 +57,8 @@ def _taken_of_ledger(store: Store, current: Open, is_personal: bool) -> int:
     apart = cell.shown - sum(_shown(one, store, key) for key, one in cells.items())
     if 0 < abs(apart) < steps.minimum:
         raise Withheld(
-            "What respondents have spent waits: less what is shown of each version and wave, it "
-            f"would tell of fewer than {steps.minimum:,} others."
+            "What respondents have spent is not shown yet: beside the counts of each version and "
+            f"wave, it would reveal something about fewer than {steps.minimum:,} others."
         )
     if is_personal and (current.state_on(today()) == "open" or not cell.settled):
         raise Withheld(

@@ -142,7 +142,7 @@ class StoredWave(CountedWave):
             return (
                 f"Results of this wave are shown from {steps.minimum:,} reports on, as the survey "
                 f"promised, and then at least {steps.batch:,} more at a time, so that nobody can "
-                "see what one report changes. What is shown is always a batch behind."
+                "see what one report changes. The results shown are always a batch behind."
             )
         return (
             f"Results of this wave stay withheld: fewer than {steps.minimum:,} reports came, which "
@@ -253,8 +253,8 @@ class StoredWave(CountedWave):
         if not all(part.cell.settled for part in self.parts):
             raise Withheld(
                 "Reports, and tables and models of several questions, stay withheld: the wave was "
-                f"opened again, and fewer than {self.survey.steps.batch:,} came since, or none, so "
-                "that they could be told apart. Commands on the server show them."
+                f"opened again, and fewer than {self.survey.steps.batch:,} reports came since, or "
+                "none, so the new ones could be distinguished. Commands on the server show them."
             )
 
     def _check_kept(self) -> None:

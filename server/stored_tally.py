@@ -57,10 +57,10 @@ def tally_of(
         near = [m for m in before if 0 < abs(n - m) < survey.steps.batch]
         if near:
             raise Withheld(
-                f"wave {stored.number}: a tally of {near[-1]:,} reports was exported before; with "
-                f"one of {n:,} it would show what {abs(n - near[-1]):,} people reported, and the "
-                f"survey promised at least {survey.steps.batch:,}: wait for more, or take "
-                "--all-reports if nobody has the other"
+                f"wave {stored.number}: a tally of {near[-1]:,} reports was exported before. "
+                f"Beside one of {n:,} it would show what {abs(n - near[-1]):,} people reported, "
+                f"but the survey promised at least {survey.steps.batch:,}. Wait for more, or use "
+                "--all-reports if nobody has the other tally"
             )
     record(_TALLY, f"{cell}, {n} reports")
     return Tally(

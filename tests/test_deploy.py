@@ -287,7 +287,7 @@ def test_deploy_prints_one_file_or_writes_all(kind: str, tmp_path: Path) -> None
     assert not any("{{" in text or "{%" in text for text in written.values())
     again = CliRunner().invoke(main, [*words, "--output", str(tmp_path / "new")])
     assert again.exit_code == 1
-    assert "expected no such file" in again.stderr
+    assert "already exists" in again.stderr
     refused = CliRunner().invoke(main, ["deploy", kind, "--host", "example.org/survey"])
     assert refused.exit_code == 2
 

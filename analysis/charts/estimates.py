@@ -12,8 +12,8 @@ from analysis.estimate.estimates import Estimate
 _SIDE, _ROW = 4.0, 46
 #: Letters that fit beside a number, on a phone.
 _LETTERS = 40
-#: What stands there without one.
-_UNTOLD = "cannot be told"
+#: The words in place of an estimate that is None.
+_UNTOLD = "cannot be estimated"
 #: The inner one of the nested intervals is that of even odds.
 _INNER = 0.5
 #: One dot for each twentieth; dots nearer than so many hundredths of the width are stacked.

@@ -157,18 +157,18 @@ def without_ranges(questions: Sequence[Question]) -> list[str]:
         if question.domain.estimand is not Estimand.MEAN:
             continue
         if not tells_distribution(randomizer, question.domain):
-            why = "rounds numbers to the ends of their range here: reports tell the mean alone"
+            why = "rounds numbers to the ends of their range here: reports show the mean alone"
         elif not mechanism.shows_ranges(randomizer):
             why = (
                 "adds so much noise here that the picture would be far flatter than the truth; "
-                "variance and quartiles hold"
+                "variance and quartiles are valid"
             )
         else:
             continue
         alike.setdefault((mechanism.name, why), []).append(f'"{question.id}"')
     return [
         f"question{'s' * (len(ids) > 1)} {', '.join(ids)}: no ranges: {name} {why}; "
-        'mechanism = "square-wave" tells a distribution, and check prints its price'
+        'mechanism = "square-wave" can show a distribution, and check prints its price'
         for (name, why), ids in alike.items()
     ]
 

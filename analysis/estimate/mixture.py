@@ -62,7 +62,7 @@ def mixture(likelihood: Floats, times: Floats) -> Mixture:
     Journal of Statistics 2008 (its acceleration, SqS3).
     """
     if not len(likelihood) or not likelihood.any(axis=1).all():
-        raise ValueError("expected reports that some value can make, got none or others")
+        raise ValueError("expected one or more reports, each possible under some value")
     # Chances are relative to the largest: products of many bits would underflow.
     scale = likelihood.max(axis=1)
     scaled = likelihood / scale[:, None]

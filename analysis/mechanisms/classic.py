@@ -52,7 +52,7 @@ class Classic(Mechanism):
                 f"got {total}"
             )
         if p == q:
-            raise ValueError(f"{self.name}: reports must depend on the answer; these do not")
+            raise ValueError(f"{self.name}: reports must depend on the answer, got p = q = {p}")
         rows = tuple((int(chance * total), int((1 - chance) * total)) for chance in (p, q))
         return Randomizer(Index(2), Table(2, rows))
 

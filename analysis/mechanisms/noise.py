@@ -73,8 +73,8 @@ class Noise(Mechanism):
     ) -> Randomizer[Grid, Shift]:
         if not self.fits(domain):
             raise ValueError(
-                f"{self.name} must have required = true and no shows_if: noise has no place for "
-                "no-answer"
+                f"{self.name} must have required = true and no shows_if, since noise cannot "
+                "stand for no-answer"
             )
         finest = min(FINEST, domain.steps)
         steps = params.get("steps") or self._best_steps(domain, epsilon, params)
@@ -101,7 +101,7 @@ class Noise(Mechanism):
         why = "as its author asks" if "steps" in params else "which has the least variance"
         told = f"{self.name} rounds numbers to a grid of {_counted(steps)}, {why}"
         if steps == 1 < domain.steps:
-            told += "; reports then tell the mean alone, no quartiles and no distribution"
+            told += "; reports then show the mean alone, no quartiles and no distribution"
         finer = [other for other in _TOLD if best < other <= domain.steps]
         others = [other for other in dict.fromkeys([best, *finer]) if other != steps]
         prices = ", ".join(
@@ -110,7 +110,7 @@ class Noise(Mechanism):
         )
         if not prices:
             return told
-        needs = "the mean needs this many times the respondents"
+        needs = "the mean needs more respondents by these factors"
         return f"{told}. With another `steps`, {needs}: {prices}"
 
     def shows_ranges(self, randomizer: Randomizer[Grid, Shift]) -> bool:

@@ -68,19 +68,19 @@ def warnings_of_totals(survey: Survey) -> Iterator[str]:
             first, *others = group.questions
             names = ", ".join(f'"{question.id}"' for question in others)
             yield (
-                f'question "{first.id}": questions that depend on it ({names}) also tell about its '
-                f"answer: at ε = {_shown(group.charge)} together the odds are up to "
-                f"{readable_odds(group.charge)}, and the page will say so to respondents"
+                f'question "{first.id}": questions that depend on it ({names}) also reveal '
+                f"something about its answer: at ε = {_shown(group.charge)} together the odds are "
+                f"up to {readable_odds(group.charge)}, and the page will say so to respondents"
             )
     if is_telling(survey.charge) and len(survey.questions) > 1:
         yield (
             f"all {len(survey.questions)} questions of one wave spend ε = "
-            f"{_shown(survey.charge)} together: if a person's answers go together, the odds are up "
-            f"to {readable_odds(survey.charge)}, and the page will say so to respondents"
+            f"{_shown(survey.charge)} together: if a person's answers are correlated, the odds are "
+            f"up to {readable_odds(survey.charge)}, and the page will say so to respondents"
         )
     if is_telling(survey.cap) and survey.cap > survey.charge:
         yield (
-            f"over all waves the cap allows ε = {_shown(survey.cap)}, which is odds of up to "
+            f"over all waves the cap allows ε = {_shown(survey.cap)}, which means odds of up to "
             f"{readable_odds(survey.cap)}"
         )
 

@@ -249,7 +249,7 @@ def difference_of_means(
     powers = debiased_powers(pairs.second)
     top, bottom = (group_mean(pairs, group, confidence_level) for group in groups)
     if powers is None or top is None or bottom is None:
-        raise ValueError(f"{pairs.second.name}: its values must amount to something to have a mean")
+        raise ValueError(f"{pairs.second.name}: its values must be amounts to have a mean")
     low, high = possible_amounts(pairs.second)
     scores = pairs.first.scores[:, list(groups)], powers[:, [1, 0]]
     total, there, others, base = map(float, pairs.averages(*scores).ravel())

@@ -166,8 +166,7 @@ def _plan(name: str, each: Precision, n: int, null: float | None, goals: Goals) 
         value = least_favorable_share(share, n, level)
         if null is not None:
             raise ValueError(
-                f'column "{name}": expected the true share of {each.term}, so that its power can '
-                "be told, got none"
+                f'column "{name}": its power needs the true share of {each.term}, got none'
             )
     if null is not None and null == value:
         raise ValueError(f'column "{name}": null of {each.term} must differ from the true {null:g}')

@@ -102,10 +102,10 @@ def methods(
         *_spent(survey, wave, cited),
         *_not_given(survey, rows),
         f"Shares are unbiased{' (those of texts nearly so)' * has_texts} and not clipped. Standard "
-        "errors include the randomization. That of a share which reports support or not is the "
-        "error of a binomial rate at the estimate (or, where that is no possible share, at the "
-        "nearest one), divided by p \u2212 q.",
-        *["A mean is that of the people who answered."] * any(row.term == "mean" for row in rows),
+        "errors include the randomization. If each report either supports a value or does not, the "
+        "standard error of its share is that of a binomial rate, divided by p \u2212 q. The rate "
+        "is taken at the estimate or, if that is no possible share, at the nearest possible one.",
+        *["Means are over the people who answered."] * any(row.term == "mean" for row in rows),
         "Respondents are taken as an independent sample; nothing corrects for nonresponse.",
         f"Intervals at {100 * rows[0].conf_level:g} % are, {_intervals(survey, rows, cited)}.",
         *_of_totals(population, fieldwork.reports),
@@ -122,13 +122,13 @@ def _of_totals(population: int | None, reports: int) -> list[str]:
     sums = "Sums of numbers are over those who answered."
     if population == reports:
         return [
-            "Totals are of the respondents themselves: their errors are of the randomization "
-            f"alone, and intervals of counts invert its exact tests. {sums}"
+            "Totals are of the respondents themselves: their errors come from the randomization "
+            f"alone, and intervals of counts invert exact tests of it. {sums}"
         ]
     return [
         f"Totals are of {population:,} people, of whom the respondents are taken as a simple "
-        "random sample; the finite population correction is for the sampling, not for the "
-        f"randomization, and intervals of counts invert the exact tests of both. {sums}"
+        "random sample. The finite population correction applies to the sampling, not to the "
+        f"randomization, and intervals of counts invert exact tests of both. {sums}"
     ]
 
 
@@ -143,14 +143,14 @@ def _response(survey: Survey, fieldwork: Fieldwork) -> list[str]:
         ]
     else:
         told = [
-            f"{n:,} reports came{so_far}; how many people were asked is not known, so that there "
-            "is no response rate."
+            f"{n:,} reports came{so_far}. How many people were asked is not known, so there is no "
+            "response rate."
         ]
     if fieldwork.in_batches:
         steps = survey.steps
         told.append(
-            f"Results are released from {steps.minimum:,} reports on, {steps.batch:,} at a time at "
-            "least; reports after the last release are withheld."
+            f"Results are released from {steps.minimum:,} reports on, and then at least "
+            f"{steps.batch:,} more at a time; reports after the last release are withheld."
         )
     if fieldwork.left_out:
         one = fieldwork.left_out == 1
@@ -228,9 +228,9 @@ def _spent(survey: Survey, wave: int, cited: Cited) -> list[str]:
         )
         told.append(
             f"The answers to {', '.join(question.id for question in draw.questions)}{some} went "
-            f"into one draw of ε = {draw.randomizer.charge / MICRO:.4g} together; the ε above is "
-            "what somebody who knows the others learns of one. Products of their debiased reports "
-            "are biased."
+            f"into one draw of ε = {draw.randomizer.charge / MICRO:.4g} together. The ε above "
+            "limits what somebody who knows the other answers learns about one. Products of their "
+            "debiased reports are biased."
         )
     forever: dict[str, list[str]] = {}
     for question in survey.questions:
@@ -241,8 +241,8 @@ def _spent(survey: Survey, wave: int, cited: Cited) -> list[str]:
         told.append(
             f"Devices keep a randomized copy of the answers to {kept} for all waves, and randomize "
             f"that copy once more in each {cited.cite('erlingsson2014')}. All reports together "
-            "tell at most ε_forever of an answer that stays the same; p, q and ε above are of one "
-            "report, after both stages."
+            "reveal at most ε_forever about an answer that stays the same. The p, q and ε above "
+            "are those of one report, after both stages."
         )
     if wave > 1:
         constant, most = (spent_on([(survey, wave)], stable) / MICRO for stable in (True, False))

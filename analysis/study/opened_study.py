@@ -38,8 +38,8 @@ def _of_database(
     readers = entry_points(group=_READERS, name="sqlite")
     if not readers:
         raise DataError(
-            f"{path}: expected a bundle, got a database, which nothing that is installed can "
-            f"read: write one with deniable bundle ID --db {path} --output FILE.zip"
+            f"{path}: expected a bundle, got a database, for which no reader is installed: "
+            f"write a bundle with deniable bundle ID --db {path} --output FILE.zip"
         )
     read = next(iter(readers)).load()
     content: BundledStudy = read(path, survey, wave, version, _LEVEL)
@@ -170,8 +170,8 @@ class Study:
     def _reports(self) -> dict[str, Reports]:
         if self.content.reports is None:
             raise DataError(
-                f"{self.survey.id}: expected a study with its reports, got one without: shares and "
-                "means can be estimated, tables of two questions and models cannot"
+                f"{self.survey.id}: expected a study with its reports, got one without them: "
+                "shares and means can be estimated, tables of two questions and models cannot"
             )
         return {
             question.id: question.randomizer.read_many(

@@ -17,9 +17,9 @@ from analysis.survey.survey import Survey
 
 #: How the columns of weights are used, for whoever meets them in another program.
 HOW_TO_USE = (
-    "The columns debiased_... are weights: the mean of one is the unbiased share, and the standard "
-    "deviation over the square root of n its standard error, randomization included. The mean of a "
-    "number that could be left out is that of debiased_Q over that of debiased_Q_answered. The "
+    "The columns debiased_... are weights: the mean of one is the unbiased share, and its standard "
+    "deviation over the square root of n is the standard error, randomization included. If people "
+    "could skip a number, its mean is the mean of debiased_Q over that of debiased_Q_answered. The "
     "columns noisy_... are randomized reports: never tabulate them as if they were answers."
 )
 

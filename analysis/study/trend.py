@@ -89,8 +89,8 @@ def trends(
     where = np.array(range(len(columns)) if places is None else places, float)
     if where.shape != (len(columns),) or not np.isfinite(where).all() or len(np.unique(where)) < 2:
         raise ValueError(
-            f"a trend needs two columns or more, each with its place, not all the same; got "
-            f"{len(columns)} columns and {where.tolist()}"
+            f"a trend needs two columns or more, each with its place in time, and at least two "
+            f"different places; got {len(columns)} columns and {where.tolist()}"
         )
     of_values = [[_level(column, value) for column in columns] for value in values]
     shares = _shares_of_all(columns)
@@ -113,7 +113,9 @@ def _line(
     known = alike > least
     if known.any() and not known.all():
         column = columns[int(np.argmin(known))]
-        raise ValueError(f"{column.name}: expected reports that differ, to tell an error by")
+        raise ValueError(
+            f"{column.name}: expected reports that differ, or there is no standard error"
+        )
     weights = 1 / alike if known.all() else np.array([float(column.n) for column in columns])
     apart = where - weights @ where / weights.sum()
     factors = weights * apart / float(weights @ apart**2)
@@ -178,7 +180,7 @@ def _level(column: Column, value: str | None) -> _Level:
     else:
         powers = debiased_powers(column)
         if powers is None or column.amounts is None:
-            raise ValueError(f"{column.name}: its values must amount to something to have a mean")
+            raise ValueError(f"{column.name}: its values must be amounts to have a mean")
         present, scores = powers[:, 0], powers[:, 1]
         reach = float(np.nanmax(column.amounts) - np.nanmin(column.amounts))
     if float(counts @ present) <= 0 or column.n < 2:

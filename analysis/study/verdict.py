@@ -55,7 +55,7 @@ def verdict(
         if rows and rows[0].n and question.domain.estimand is Estimand.TEXTS:
             people = f"{rows[0].n:,} people"
             return Verdict(f"No text was found: with {people} none stands out from chance.", None)
-        return Verdict("Nothing can be told from these reports.", None)
+        return Verdict("These reports show nothing.", None)
     spans = max(map(_width, counted)) / width
     people, points = f"{counted[0].n:,} people", 100 * spans
     interval, goal = "the interval of the mean", f"{100 * ROUGH:.0f} %"
@@ -69,9 +69,9 @@ def verdict(
     if round(points) <= 100 * SHARP:
         return Verdict(f"Sharp: with {people} {interval} {widest}.{wider}", spans)
     if round(points) <= 100 * ROUGH:
-        told = f"Rough: with {people} {interval} {widest}, so that only large differences can be"
-        return Verdict(f"{told} told.{wider}", spans)
-    told = f"With {people} {interval} {widest}: this cannot tell much from little.{wider}"
+        told = f"Rough: with {people} {interval} {widest}, so only large differences can be"
+        return Verdict(f"{told} seen.{wider}", spans)
+    told = f"With {people} {interval} {widest}: this cannot distinguish much from little.{wider}"
     if question.domain.estimand is Estimand.TEXTS:
         # What is expected of texts is drawn, which takes seconds; intervals narrow as others do.
         needed: int | None = ceil(counted[0].n * (spans / ROUGH) ** 2)
@@ -80,8 +80,9 @@ def verdict(
     if needed is None:
         return Verdict(f"{told} No number of respondents would change that at this ε.", spans)
     if needed <= counted[0].n:
-        return Verdict(f"{told} Most surveys with so many are sharper.", spans)
-    return Verdict(f"{told} About {_rounded(needed):,} would bring it to {goal}.", spans, needed)
+        return Verdict(f"{told} Most surveys with so many people are sharper.", spans)
+    many = f"About {_rounded(needed):,} people"
+    return Verdict(f"{told} {many} would bring it to {goal}.", spans, needed)
 
 
 def half_width(question: Question, rows: Sequence[Estimate]) -> float | None:

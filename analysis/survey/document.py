@@ -153,7 +153,7 @@ class Table:
         if any(_CONTROL.search(text) for text in texts if text):
             raise self.error(key, "a text without control characters")
         if not may_tell_answers and any(ANSWER_MARK in text for text in texts if text):
-            raise self.error(key, f"without {ANSWER_MARK}…}}: no answer is put into this text")
+            raise self.error(key, f"without {ANSWER_MARK}…}}: this text cannot contain answers")
         return value
 
     def number(

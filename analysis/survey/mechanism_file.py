@@ -62,7 +62,9 @@ def _read_memory(table: Table, question: dict[str, Any], epsilon: Decimal) -> No
     if stable and not forever:
         raise table.error("stable", "left out, or epsilon_forever given: it is about its cost")
     if stable and "shows_if" in question:
-        raise table.error("stable", "left out: with shows_if, who is not asked has another answer")
+        raise table.error(
+            "stable", "left out: with shows_if, a respondent who is not asked has another answer"
+        )
     if forever:
         question["epsilon_forever"] = plain(forever)
     if stable:
@@ -158,7 +160,7 @@ def _read_wishes(
                 for other in MECHANISMS.values()
                 if key in other.heeds and other.fits(domain) and (key != "aim" or domain.aims)
             ]
-            what = f"only {', '.join(heeding)} heeds" if heeding else "nothing heeds"
+            what = f"only {', '.join(heeding)} uses" if heeding else "no mechanism uses"
             table.refuse(key, f"{what} it here")
 
 

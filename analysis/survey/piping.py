@@ -87,16 +87,18 @@ def check_pieces(table: Table, entry: Mapping[str, Any], earlier: Mapping[str, A
 def _check_text(table: Table, key: str, text: str, earlier: Mapping[str, Any]) -> None:
     if ANSWER_MARK in without_answers(text):
         raise table.error(
-            key, "such that each answer in it is {answer.ID} or {answer.ID|words if there is none}"
+            key, "a text in which each answer is {answer.ID} or {answer.ID|words if there is none}"
         )
     for question, words in _PIECE.findall(text):
         entry = earlier.get(question)
         if entry is None or entry["kind"] not in KINDS:
-            raise table.error(key, f"about earlier questions, of which none is {question}")
+            raise table.error(key, f"a text about earlier questions; {question} is not one of them")
         if entry["no_answer"] and not words:
             raise table.error(
                 key,
-                f"{{answer.{question}|words}}, with words for those who do not answer it",
+                f"{{answer.{question}|words}}, with words for people who do not answer it",
             )
     if _LINK.search(text):
-        raise table.error(key, "without a link: who follows it would tell the answer in the text")
+        raise table.error(
+            key, "without a link: following it would reveal the answer that the text contains"
+        )

@@ -330,13 +330,13 @@ def _read_page(table: Table, spec: dict[str, Any]) -> dict[str, bool]:
     if "kiosk" not in page:
         return page
     if "access" in spec:
-        raise part.error("kiosk", 'left out unless access is "open": links are for one person each')
+        raise part.error("kiosk", 'left out unless access is "open": a link is for one person')
     for question in asked_in(spec):
         if "epsilon_forever" in question:
             raise part.error(
                 "kiosk",
                 f'left out, as question "{question["id"]}" has epsilon_forever: on a shared '
-                "device each person is somebody new, so no draw can be remembered",
+                "device nobody knows who answers, so no draw can be remembered",
             )
     if "resume" in page:
         raise part.error("kiosk", "left out with resume, which shows answers to the next person")

@@ -103,8 +103,8 @@ class Together:
             if parts > MOST_PARTS:
                 raise table.error(
                     "questions",
-                    f"of at most {MOST_PARTS} parts together (each option of choices is one, and "
-                    f"so are none and no answer); these have {parts}",
+                    f"questions of at most {MOST_PARTS} parts together (each option of choices is "
+                    f"one, and so are none and no answer); these have {parts}",
                 )
             if "ask" in spec:
                 _check_asked(spec, table, asked, entries)
@@ -134,14 +134,14 @@ def _check_asked(
     if len(sorts) > _MOST_SORTS:
         raise table.error(
             "ask",
-            f"a number that needs at most {_MOST_SORTS} designs, one for each combination of "
-            f"numbers of answers that is asked together; this one needs {len(sorts)}",
+            f"a number that needs at most {_MOST_SORTS} designs (one for each combination of "
+            f"numbers of answers that are asked together); this one needs {len(sorts)}",
         )
     for place, name in enumerate(spec["questions"]):
         if not any(place in chosen for chosen in some):
             raise table.error(
                 "ask",
-                f'larger, since "{name}" is asked with all those whose answers it depends on',
+                f'a larger number, since "{name}" is asked with all questions that it depends on',
             )
 
 
@@ -176,7 +176,8 @@ def _read(table: Table) -> dict[str, Any]:
     each = table.number(
         "epsilon_each",
         f"a number from {_rounded_up(least)} (epsilon / {asked}: what separate "
-        f"draws give) to epsilon ({total}): what one answer tells those who know the others",
+        f"draws give) to epsilon ({total}): the most that somebody who knows the other answers "
+        "learns about one",
     )
     if not least <= each <= total:
         raise table.error(

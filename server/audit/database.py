@@ -25,7 +25,7 @@ _MEANING = {
     "research_token": "hashes of tokens printed by a running server",
     "researcher": "accounts, with scrypt hashes of their passwords",
     "session": "hashes of researchers' sessions",
-    "throttle": "failed attempts to log in, with times",
+    "throttle": "failed attempts to sign in, with times",
     "log": "what researchers did, with times",
     "cell": "how many reports each version got in each wave, and how many pages show",
     "snapshot": "tallies as pages show them",
@@ -61,7 +61,7 @@ def audit_database(store: Store, today: date, part: str = "database") -> Iterato
     tables = store.database.tables()
     for name in sorted(tables.keys() | expected.keys()):
         sql, rows = tables.get(name, ("", 0))
-        meaning = _MEANING.get(name, "not of this program")
+        meaning = _MEANING.get(name, "not a table of this program")
         # Equal to the statement of this release: the same columns, and no row numbers.
         ok = sql == expected.get(name)
         yield Finding(part, f"table {name}", f"{rows} rows: {meaning}", ok)
@@ -72,20 +72,20 @@ def audit_database(store: Store, today: date, part: str = "database") -> Iterato
     integrity = store.database.integrity()
     yield Finding(part, "file", integrity, integrity == "ok")
     wrong = list(store.upkeep.discrepancies(today))
-    finding = "; ".join(wrong) or "tallies are a recount of the reports, charges are their cost"
+    finding = "; ".join(wrong) or "tallies agree with the reports, and charges with their cost"
     yield Finding(part, "counts", finding, not wrong)
-    few = "; ".join(small_groups(store)) or f"none of fewer than {FEWEST}"
+    few = "; ".join(small_groups(store)) or f"none has fewer than {FEWEST}"
     yield Finding(part, "small groups, in which reports or pseudonyms stand out", few, True)
     yield Finding(part, *store.database.trace(), True)
     for setting in store.database.settings():
         yield Finding(part, setting.name, setting.found, setting.ok)
     whole = store.log.is_whole()
     *_, last = ["", *(entry.hash for entry in store.log.entries())]
-    finding = f"whole, last hash {last or 'none'}" if whole else "was changed"
+    finding = f"is whole; its last hash is {last or 'none'}" if whole else "was changed"
     yield Finding(part, "log of what researchers did", finding, whole)
     yield Finding(
         part,
-        "not stored, for want of a column",
+        "not stored, since there is no column for it",
         "answers, names, addresses, times, browsers, referrers, languages, row numbers",
         all(sql == expected.get(name) for name, (sql, _) in tables.items()),
     )
@@ -126,7 +126,9 @@ def open_copy(backup: Path, copy: Path) -> Store:
     if not backup.is_file():
         raise StoreError(f"{backup}: no such backup")
     if age.is_encrypted(backup):
-        raise StoreError(f"{backup}: is encrypted; restore it, with --identity, and audit that")
+        raise StoreError(
+            f"{backup}: is encrypted; restore it with --identity, and audit the restored database"
+        )
     shutil.copyfile(backup, copy)
     try:
         return Store(copy, upgrade=True)

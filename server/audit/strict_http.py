@@ -174,7 +174,7 @@ def _framing(
         for wanted in ("content-length", "transfer-encoding", "content-encoding")
     )
     if packings not in ([], ["gzip"]):
-        yield f"its encodings are {packings}; one gzip or none was expected"
+        yield f"its encodings are {packings}; expected gzip once, or none"
     if codings and (codings != ["chunked"] or lengths):
         yield f"it has the transfer encodings {codings} and the lengths {lengths}"
     elif codings:
@@ -183,15 +183,15 @@ def _framing(
         if last != b"\r\n" or not all(map(plain, sizes)):
             yield "its chunks do not have plain sizes, or something follows them"
     elif len(lengths) != 1 or not re.fullmatch(r"[0-9]{1,9}", lengths[0]):
-        yield f"its lengths are {lengths}; one plain number was expected"
+        yield f"its lengths are {lengths}; expected one plain number"
     elif int(lengths[0]) != len(body) and len(body) <= _LARGEST:
-        yield f"its length is said to be {lengths[0]}, and {len(body)} bytes came"
+        yield f"its stated length is {lengths[0]}, but {len(body)} bytes came"
 
 
 def _answer(response: _Response, body: bytes) -> Answer:
     status, lines, oddities = response.status, response.lines, []
     if not lines or not re.match(rb"HTTP/1\.[01] %d " % status, lines[0]):
-        oddities.append("it begins with another line than its status")
+        oddities.append("its first line is not its status")
     headers = []
     for line in lines[1:]:
         plain = _LINE.fullmatch(line)
@@ -219,5 +219,5 @@ def _unpacked(body: bytes) -> bytes:
     unpacking = zlib.decompressobj(wbits=31)
     content = unpacking.decompress(body, _LARGEST)
     if not unpacking.eof or unpacking.unused_data:
-        raise ValueError("it is too long, cut, or more follows it")
+        raise ValueError("it is too long, is cut off, or something follows it")
     return content

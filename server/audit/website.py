@@ -72,7 +72,7 @@ class Exhibit:
             if not got:
                 yield f"{name} is missing"
             elif not expected:
-                yield f"{name} is not expected: {_text(got[0].encode())[:_AFTER]!r}"
+                yield f"{name} is unexpected: {_text(got[0].encode())[:_AFTER]!r}"
             elif len(got) > 1:
                 yield f"{name} comes {len(got)} times"
             elif expected != got:
@@ -212,14 +212,14 @@ def _findings_of_questions(survey: Survey) -> Iterator[Finding]:
     for draw in survey.joint:
         spent, each = draw.randomizer.charge / MICRO, micro(draw.randomizer.each) / MICRO
         finding = (
-            f"ε = {spent:.6g} a report on {draw.asks} answers together, "
-            f"{draw.spec['epsilon']:g} was stated; of one answer, to somebody who knows the "
-            f"others, {each:.6g}, {draw.spec['epsilon_each']:g} was stated"
+            f"the reports on {draw.asks} answers together have ε = {spent:.6g} "
+            f"(stated: {draw.spec['epsilon']:g}); about one answer, somebody who knows the others "
+            f"learns at most ε = {each:.6g} (stated: {draw.spec['epsilon_each']:g})"
         )
         yield Finding("served draw", printable(f"{survey.id} {draw.id}"), finding, True)
     for question in survey.questions:
         spent = question.randomizer.charge / MICRO
-        finding = f"ε = {spent:.6g} a report, {question.spec['epsilon']:g} was stated"
+        finding = f"a report has ε = {spent:.6g} (stated: {question.spec['epsilon']:g})"
         if question.memo:
             stated = question.spec["epsilon_forever"]
             finding += f"; {stated:g} over all waves if the answer never changes"

@@ -169,7 +169,7 @@ def superfluous(
     kept: dict[str, list[Backup]] = {}
     for backup in sorted(backups, key=lambda one: one.at, reverse=True):
         if backup.last_day is not None and today > backup.last_day:
-            deleted[backup.path] = f"it has what was to be deleted after {backup.last_day}"
+            deleted[backup.path] = f"it has reports that had to be deleted after {backup.last_day}"
         else:
             kept.setdefault(backup.stem, []).append(backup)
     for of_stem in kept.values():
@@ -179,6 +179,6 @@ def superfluous(
             for backup in of_stem:
                 last_of.setdefault(period(date.fromisoformat(backup.at[:10])), backup.path)
             wanted |= {*list(last_of.values())[: counts[name]]}
-        reason = "it is none of the daily, weekly and monthly ones that are kept"
+        reason = "it is not one of the daily, weekly and monthly backups that are kept"
         deleted |= {one.path: reason for one in of_stem if one.path not in wanted}
     return deleted

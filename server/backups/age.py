@@ -33,8 +33,8 @@ def check(recipients: Path) -> None:
         raise StoreError(f"{recipients}: expected public keys of age: {error}") from None
     if _PRIVATE.search(text):
         raise StoreError(
-            f"{recipients}: expected public keys, got a private one: with it whoever gets this "
-            "machine can read all backups. Move it away, and leave the line that begins with age1"
+            f"{recipients}: expected public keys, got a private one: whoever gets this machine "
+            "could read all backups with it. Move it away, and leave the line that begins with age1"
         )
 
 
@@ -94,7 +94,7 @@ def readable(source: Path, identity: str | None, folder: Path) -> Iterator[Path]
     """
     if not is_encrypted(source):
         if identity is not None and source.is_file():
-            raise StoreError(f"{source}: expected a file encrypted with age, got another one")
+            raise StoreError(f"{source}: expected a file encrypted with age, got another file")
         yield source
         return
     if identity is None:
@@ -116,5 +116,5 @@ def _run(words: list[str], output: int, about: Path, given: bytes | None = None)
         check=False,
     )
     if done.returncode:
-        said = done.stderr.decode(errors="replace").strip().splitlines() or ["it said nothing"]
+        said = done.stderr.decode(errors="replace").strip().splitlines() or ["it gave no reason"]
         raise StoreError(f"{about}: age has failed: {said[0].removeprefix('age: error: ')}")

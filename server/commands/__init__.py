@@ -78,7 +78,7 @@ def forget_due(store: Store) -> None:
     deleted = store.upkeep.forget(today())
     if deleted:
         record(store, "delete", f"{deleted} reports that were promised to be")
-        print_message(f"{deleted} reports deleted, as the surveys promised")
+        print_message(f"{deleted} reports were deleted, as the surveys promised")
 
 
 class _Unusable(click.ClickException):

@@ -56,7 +56,7 @@ _TEST_COLUMNS = tuple(field.name for field in fields(HypothesisTest))
 @click.option(
     "--tests",
     is_flag=True,
-    help="Print tests instead: of the fit of designs with more equations than unknowns or, with "
+    help="Print tests instead: of the fit to a design with more equations than unknowns or, with "
     "--table, of independence.",
 )
 @click.option(
@@ -64,7 +64,7 @@ _TEST_COLUMNS = tuple(field.name for field in fields(HypothesisTest))
     "columns",
     multiple=True,
     metavar="COLUMN",
-    help="Print instead how columns go together; give the option once for each column.",
+    help="Print a table of columns instead; give the option once for each column.",
 )
 @click.option(
     "--difference",
@@ -128,7 +128,7 @@ def analyze(
     """
     _check_options(options)
     if (data is None) == (respondents is None):
-        raise click.UsageError("expected either DATA, to estimate, or --respondents, to plan")
+        raise click.UsageError("expected either DATA (to estimate) or --respondents (to plan)")
     designs = read_designs(design)
     if data is None or respondents is not None:
         with refusals():
@@ -257,7 +257,7 @@ def _print_tests(parts: Sequence[Data], stem: str, form: str) -> None:
                 rows.append({"survey": stem, "question": measured.name, **asdict(test)})
     if not rows:
         raise DataError(
-            "no test of fit: that takes a design with more equations than unknowns, such as two "
+            "no test of fit: it needs a design with more equations than unknowns, such as two "
             "samples for one share, and no `[sample]` table (weights, strata, clusters)"
         )
     print_table(rows, ("survey", "question", *_TEST_COLUMNS), form)

@@ -59,8 +59,8 @@ def print_together(
     if any(number is not None for number in numbers):
         wrong = next(name for name, number in zip(names, numbers, strict=True) if number)
         raise DataError(
-            f"{wrong}: a number with more than {MOST_VALUES} values, or a scrambled one, takes a "
-            "table of two columns: then its correlation and means in groups are told"
+            f"{wrong}: a number with more than {MOST_VALUES} values, or a scrambled one, needs a "
+            "table of two columns, which has its correlation and its means in groups"
         )
     columns = [_column(table, name) for name in names]
     if len(columns) == 2:
@@ -68,7 +68,7 @@ def print_together(
         print_crossed(crossed, {"survey": data.stem}, tests, form)
         return
     if tests:
-        raise DataError(f"tests of a table are of two columns, got {len(columns)}")
+        raise DataError(f"tests of a table need two columns, got {len(columns)}")
     rows = [{"survey": data.stem, **asdict(row)} for row in joint_shares(columns, level, weights)]
     print_table(rows, ("survey", *(field.name for field in fields(JointShare))), form)
 
@@ -144,8 +144,8 @@ def print_ranks(
         table = read_data(data, designs, [name])
         if _number(table, name) is not None:
             raise DataError(
-                f'column "{name}": ranks are of the answers of a column, got a scrambled number, '
-                f"or one with more than {MOST_VALUES} values"
+                f'column "{name}": ranks need a column of answers, got a scrambled number, or a '
+                f"number with more than {MOST_VALUES} values"
             )
         found = column_ranks(_column(table, name), level, table.sample)
         print_dropped(table, name if len(names) > 1 else "")

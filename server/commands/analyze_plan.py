@@ -45,7 +45,7 @@ _OPTIONS = (
         callback=between(0, 1),
         default=0.8,
         show_default=True,
-        help="For a plan: the power for which to compute the respondents.",
+        help="For a plan: the power that the computed number of respondents has.",
     ),
 )
 
@@ -73,8 +73,8 @@ def print_plan(
         rows += design_plan(name, design, respondents, stated[name], null[name], goals)
     if designs.sampled or designs.population is not None:
         print_message(
-            "planned as if respondents were drawn one by one: multiply their number by the design "
-            "effect of weights, strata and clusters"
+            "the plan assumes that respondents are drawn one by one: multiply their number by the "
+            "design effect of weights, strata and clusters"
         )
     print_table(map(asdict, rows), [field.name for field in fields(DesignPlan)], form)
 

@@ -28,7 +28,7 @@ def _counts(command: Callable[..., Any]) -> Callable[..., Any]:
             type=click.IntRange(0, 10_000),
             default=default,
             show_default=True,
-            help=f"How many to keep that are the last of their {each}.",
+            help=f"How many backups to keep that are the last of their {each}.",
         )(command)
     return command
 
@@ -116,7 +116,7 @@ def _add_to_series(
     stem = store.database.stem
     _make(folder)
     forget_due(store)
-    _delete(dict.fromkeys(abandoned(folder, stem, now()), "a command was killed that wrote it"))
+    _delete(dict.fromkeys(abandoned(folder, stem, now()), "the command that wrote it was killed"))
     _delete(superfluous(series(folder, stem), today(), counts))
     at, before = stamp().replace(":", ""), store.backups.held()
     first = plan(before, counted(store, store.backups.genuine(), today()), at)
@@ -148,8 +148,9 @@ def _wait(store: Store, waiting: list[str], overdue: int | None) -> None:
     last = store.backups.last()
     begun = next((entry.at for entry in store.log.entries()), stamp())  # a survey was published
     message = (
-        f"no backup now: less than a batch of reports has come to {', '.join(waiting)}, and two "
-        f"backups must differ by whole ones. Last one: {last[:10] if last else 'none so far'}"
+        f"no backup was made: less than a batch of reports has come to {', '.join(waiting)}, and "
+        "two backups must differ by whole batches. "
+        f"Last backup: {last[:10] if last else 'none so far'}"
     )
     days = (today() - date.fromisoformat((last or begun)[:10])).days
     if overdue is not None and days > overdue:
@@ -193,7 +194,9 @@ def prune(folder: Path, dry_run: bool, before: datetime | None, **counts: int) -
     else:
         _delete(old)
     for path in sorted({*folder.iterdir()} - {one.path for one in found}):
-        print_message(f"{path}: not of a series: delete it yourself when its reports are due")
+        print_message(
+            f"{path}: does not belong to a series: delete it yourself when its reports are due"
+        )
     kept = "would be kept" if dry_run else "are kept"
     print_message(f"{len(found) - len(old)} of {len(found)} backups {kept}")
 
@@ -214,6 +217,6 @@ def migrate(db: Place) -> None:
     record(store, "migrate", f"schema {version} to {SCHEMA_VERSION}")
     store.close()
     print_message(
-        f"{db}: brought from schema {version} to {SCHEMA_VERSION} and written anew. "
-        f"{saved} is the only way back; delete it once all is well"
+        f"{db}: was brought from schema {version} to {SCHEMA_VERSION}, and written anew. "
+        f"{saved} is the only way back; delete it once everything works"
     )

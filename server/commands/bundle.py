@@ -95,7 +95,7 @@ def bundle(
     if stored.is_open and not batch:
         print_message(
             f"wave {stored.number} is open: another bundle would show which reports came in "
-            "between: close it before you give a bundle away, or take --batch --without-reports"
+            "between: close it before you give a bundle away, or use --batch --without-reports"
         )
     print_message(
         f"written to {output}: {len(zipped):,} bytes, SHA-256 {sha256(zipped).hexdigest()}"
@@ -124,9 +124,9 @@ def verify(file: Path) -> None:
     left = found.members - len(found.recomputed)
     if left:
         print_message(
-            f"{left} files were compared with their hashes alone, which whoever changes a file can "
-            f"change, too: the bundle says that release {found.release} wrote it, and this is "
-            "another. Run none of its programs"
+            f"{left} files were only compared with their hashes, and whoever changes a file can "
+            f"change its hash, too. The bundle says that release {found.release} wrote it, and "
+            "this is another release. Run none of the bundle's programs"
         )
     if not found.has_reports:
-        print_message("it has no reports, so that estimates were computed from its tallies alone")
+        print_message("it has no reports, so estimates were computed from its tallies alone")

@@ -54,7 +54,7 @@ def codebook_(
 ) -> None:
     """Print wording, codes, mechanism and ε of each question, a row for each value."""
     if population is not None and not paragraph:
-        raise click.UsageError("--population is for the paragraph of --methods")
+        raise click.UsageError("--population needs --methods, whose paragraph it changes")
     check_tally(context, tally, frozen)
     counted: CountedWave
     others: Sequence[Survey] = ()

@@ -168,7 +168,7 @@ def compare(
     """
     if groups is None and (wave is not None or reference is not None):
         option = "--wave" if wave is not None else "--reference"
-        raise click.UsageError(f"{option} goes with --groups; for two waves take --waves")
+        raise click.UsageError(f"{option} goes with --groups; for two waves use --waves")
     if groups is not None and waves is not None:
         raise click.UsageError("expected --waves or --groups, got both")
     with refusals():
@@ -335,9 +335,9 @@ def _of_waves(waves: Sequence[CountedWave], question: str) -> list[Column]:
     asked = next(each for each in survey.questions if name in column_names(each))
     if survey.access == "panel" or asked.memo is not None:
         print_message(
-            f"{name}: the same people may have answered in these waves, but errors are those of "
-            "different people: too large if most keep their answers, so that less is found, and "
-            "too small if most change them"
+            f"{name}: the same people may have answered in these waves, but standard errors assume "
+            "different people. They are too large if most people keep their answers, so less is "
+            "found, and too small if most change them"
         )
     return columns
 

@@ -101,19 +101,19 @@ def decode_(
 def _summarize(decoded: Decoded, false_discoveries: float, any_false: float | None) -> None:
     """Print what the table does not say."""
     if any_false is not None:
-        promise = f"that any is false has a chance of at most {100 * any_false:g} % (Bonferroni)"
+        promise = f"the probability that any is false is at most {100 * any_false:g} % (Bonferroni)"
     else:
         rule = "Benjamini-Hochberg"
         if decoded.absent is not None:
             rule += f" or Sun-Cai, {100 * decoded.absent:.0f} % of all being absent"
-        promise = f"about {100 * false_discoveries:g} % of them are false, on average ({rule})"
+        promise = f"on average about {100 * false_discoveries:g} % of them are false ({rule})"
     detected = int(decoded.detected.sum())
     print_message(f"{detected} of {len(decoded.detected)} strings detected; {promise}")
     level = f"{100 * decoded.confidence_level:g} %"
     if detected:
         print_message(
-            f"{level} of the intervals of the detected strings cover, on average: each by itself "
-            f"misses in {100 * (1 - decoded.detected_level):.3g} % (Benjamini-Yekutieli)"
+            f"on average {level} of the intervals of the detected strings cover: each single "
+            f"interval misses in {100 * (1 - decoded.detected_level):.3g} % (Benjamini-Yekutieli)"
         )
     other = decoded.other
     print_message(
@@ -121,4 +121,4 @@ def _summarize(decoded: Decoded, false_discoveries: float, any_false: float | No
         f"{level} interval {100 * other.low:.3g} to {100 * other.high:.3g} %"
     )
     if "few" in decoded.flags:
-        print_message("too few people for intervals to be relied on")
+        print_message("there are too few people to rely on the intervals")

@@ -73,7 +73,7 @@ def deploy(kind: str, output: Path | None, **given: Any) -> None:
         for name in files:
             if (output / name).exists():
                 raise click.ClickException(
-                    f"{output / name}: expected no such file; move it away, or name another folder"
+                    f"{output / name}: already exists; move it away, or name another folder"
                 )
         for name, text in files.items():
             (output / name).write_text(text, "utf-8")

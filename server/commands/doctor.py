@@ -18,7 +18,7 @@ from server.store import Place, StoreError
 @click.option(
     "--authority",
     type=click.Path(exists=True, dir_okay=False),
-    help="Trust the certificates in this file, too; then no page is compared.",
+    help="Trust the certificates in this file, too. No page is compared then.",
 )
 @database
 @partial(form_of_table, forms=("text", "csv", "json"))

@@ -61,7 +61,7 @@ def invite(
     if current.survey.access == "open":
         raise Missing(
             f'{survey_id}: expected access = "invited" or "panel" in the survey file, got "open": '
-            "nobody needs a link of their own"
+            "everybody answers at the same address"
         )
     if current.survey.is_over(today()):
         raise Missing(f"{survey_id}: expected a survey that can be answered, got one that is over")
@@ -78,7 +78,7 @@ def invite(
 
     hand_out(rows, ("survey", "wave", "link"), form, output, invite_all)
     if url == _HERE and (output is not None or not sys.stdout.isatty()):
-        print_message("these links lead to this computer; --url says where others reach it")
+        print_message("these links lead to this computer; give its public address with --url")
 
 
 @click.command(name="open")
@@ -155,4 +155,4 @@ def _check_url(url: str) -> None:
             param_hint="--url",
         )
     if parts.scheme == "http" and not is_loopback(parts.hostname):
-        print_message("browsers open the survey only over https: these links will not do")
+        print_message("these links will not work: browsers open the survey only over https")

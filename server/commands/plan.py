@@ -152,7 +152,7 @@ def plan(
             _write(html, text)
     if not rows:
         raise click.ClickException(
-            f"{table} of {survey.id}: expected at least one question that it can be told of, "
+            f"{table} of {survey.id}: expected at least one question that this table can plan, "
             "got none"
         )
 
@@ -218,7 +218,7 @@ def _tell(table: str, asked: Asked, rows: Iterable[Any]) -> None:
         if isinstance(row, Split) and not row.kept and row.epsilon > TELLING:
             print_message(
                 f'question "{row.question}": at ε = {row.epsilon:.3g} a report nearly reveals the '
-                "answer; a smaller cap would do"
+                "answer; a smaller cap is enough"
             )
         for message in _messages(row) if isinstance(row, Plan) else ():
             print_message(f'question "{row.question}": {message}')
@@ -226,15 +226,15 @@ def _tell(table: str, asked: Asked, rows: Iterable[Any]) -> None:
 
 def _messages(row: Plan) -> Iterable[str]:
     if row.floor is not None and row.floor >= 1:
-        yield "so few respondents are not enough to find any text; give candidates"
+        yield "these respondents are too few to find any text; give candidates"
     elif row.floor is not None:
         yield (
-            f"texts are found that about {100 * row.floor:.2g} % of respondents give, or more; "
-            "with a list of candidates rarer ones are"
+            f"texts are found if about {100 * row.floor:.2g} % of respondents or more give them; "
+            "with a list of candidates rarer texts are found"
         )
     if row.cheaper == "fresh":
         yield (
-            f"{row.waves} waves with a memory cost up to ε = {row.epsilon_waves:.3g}, fresh draws "
-            f"{row.epsilon_fresh:.3g}; the memory tells less ({row.epsilon_if_constant:.3g}) only "
-            "of answers that do not change"
+            f"{row.waves} waves cost up to ε = {row.epsilon_waves:.3g} with a memory, and "
+            f"{row.epsilon_fresh:.3g} with fresh draws; the memory costs less "
+            f"({row.epsilon_if_constant:.3g}) only if answers do not change"
         )

@@ -18,7 +18,7 @@ from server.recount.engines import ENGINES, MissingPackage, is_of_engine, refusa
     type=click.Choice(tuple(ENGINES)),
     default="own",
     show_default=True,
-    help="What counts; duckdb and spark are extras.",
+    help="The engine that counts; duckdb and spark are extras.",
 )
 @click.option("--wave", type=wave_number, help="Which wave, where the files do not say.")
 @click.option(

@@ -47,8 +47,8 @@ _OPTIONS_OF_MODEL = (
         "--errors",
         "se",
         choices=ERRORS,
-        meaning="Standard errors: from the observed information, or robust. With randomized "
-        "predictors of a number or a count, robust ones use corrected scores.",
+        meaning="Standard errors: from the observed information, or robust. If randomized "
+        "predictors explain a number or a count, robust errors use corrected scores.",
     ),
     click.option(
         "--effects",

@@ -59,7 +59,7 @@ def remove(name: str, db: Place) -> None:
     store = Store(db)
     known = [account.name for account in store.researchers.all()]
     if name not in known:
-        accounts = f"one of {', '.join(known)}" if known else "an account, and there is none"
+        accounts = f"one of {', '.join(known)}" if known else "an account, but there is none"
         raise Missing(f"name: expected {accounts}, got {name[:70]!a}")
     record(store, "remove researcher", name)
     store.researchers.remove(name)

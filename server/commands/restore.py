@@ -38,8 +38,8 @@ def restore(source: Path, keep_open: bool, identity: str | None, db: Place) -> N
     for path in beside(source):
         if source.is_file() and path.exists() and path.stat().st_size:
             raise StoreError(
-                f"{source}: is no backup, but a database in use or of a killed server: {path.name} "
-                "has more of it; use deniable backup"
+                f"{source}: expected a backup, got a database that is in use, or whose server was "
+                f"killed: {path.name} holds a part of it; use deniable backup"
             )
     with (
         tempfile.TemporaryDirectory(dir=db.absolute().parent) as folder,
@@ -70,16 +70,16 @@ def restore(source: Path, keep_open: bool, identity: str | None, db: Place) -> N
         store.copy_to(db)
         store.close()
     print_message(
-        f"{db}: restored. What was collected after the backup is not in it: those reports "
-        "are lost, the ledger lacks what they cost, and invitations used since can be used again."
+        f"{db}: restored. Reports that came after the backup are lost, the ledger lacks what they "
+        "cost, and invitations that were used since can be used again."
     )
     for survey_id, wave in opened:
         then = f"deniable open {survey_id} --wave {wave} --db {db}"
-        now = "open" if keep_open else f"closed now. If it was not closed since, open it: {then}"
+        now = "open" if keep_open else f"closed now. If nobody closed it since, open it: {then}"
         print_message(f"{survey_id}: wave {wave} was open in the backup, and is {now}")
     print_message(
         f"accounts, as of the backup: {', '.join(accounts) or 'none'}"
-        + "; remove those that you had removed since, and renew passwords that you had renewed"
+        + "; remove accounts that you had removed since, and renew passwords that you had renewed"
         * bool(accounts)
     )
 
@@ -89,6 +89,6 @@ def _refuse_files(db: Path) -> None:
     for path in (db, *beside(db)):
         if path.exists():
             raise StoreError(
-                f"{path}: expected no such file; move {db.name} and all {db.name}-* away together: "
-                "what stands in them would be written over what is restored"
+                f"{path}: already exists; move {db.name} and all {db.name}-* away together: their "
+                "content would overwrite the restored database"
             )

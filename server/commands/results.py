@@ -122,8 +122,8 @@ def estimate(
         others = simultaneous or wants_totals or deff or constrained or fakes or bins
         if others or method != "clopper-pearson" or (rank and margins is not None):
             raise click.UsageError(
-                f"{'--rank' if rank else '--margins'} goes with --wave, --version, --level and "
-                f"--batch alone: {'ranks' if rank else 'calibrated estimates'} have intervals of "
+                f"{'--rank' if rank else '--margins'} goes only with --wave, --version, --level "
+                f"and --batch: {'ranks' if rank else 'calibrated estimates'} have intervals of "
                 "their own"
             )
     check_tally(context, tally, frozen)
@@ -219,7 +219,8 @@ def _print_estimates(
     asked = {"fake_shift": fakes is not None, "constrained": constrained is not None, "deff": deff}
     if not told:
         raise StoreError(
-            "; ".join(untold) or f"{waves[0].survey.id}: --bins is for numbers; it asks for none"
+            "; ".join(untold)
+            or f"{waves[0].survey.id}: --bins is for numbers; the survey asks for none"
         )
     for why in untold:
         print_message(why)
@@ -242,7 +243,7 @@ def _print_ranks(waves: Sequence[CountedWave], level: float, form: str) -> None:
             print_message(f"wave {stored.number}, {question}: {sentence(list(its))}")
         _warn_of_simulated(stored)
     if not rows:
-        raise StoreError("--rank is for questions with two answers or more and reports: none here")
+        raise StoreError("--rank needs a question with two answers or more, and reports; got none")
     print_table(rows, (*RANK_COLUMNS, "simulated"), form)
 
 
@@ -290,8 +291,8 @@ def _warn(
         if check.looks == UNLIKE:
             print_message(
                 f"wave {stored.number}: reports of {check.question} do not look as its channel "
-                f"draws them ({check.check}, p = {check.p_value:.1g}): fakes, or another program "
-                "than ours"
+                f"draws them ({check.check}, p = {check.p_value:.1g}): some are fakes, or come "
+                "from another program"
             )
 
 
@@ -361,7 +362,7 @@ def export(
     if parts is not None and (output is not None or form != "parquet"):
         raise click.UsageError("--parts goes with --format parquet, and without --output")
     if parts is None and output is None and not FORMATS[form].is_text and sys.stdout.isatty():
-        raise click.UsageError(f"{form} is no text for a terminal: name a file with --output")
+        raise click.UsageError(f"{form} is not text for a terminal: name a file with --output")
     store = Store(db)
     stored = StoredWave(store, survey_id, wave, version, batch)
     noted = partial(record, store)
@@ -370,8 +371,8 @@ def export(
     _warn_of_simulated(stored)
     if stored.is_open:
         print_message(
-            f"wave {stored.number} is open: another export would show which reports came in "
-            "between: close it before you give one away"
+            f"wave {stored.number} is open, and another export would show which reports came in "
+            "between: close it before you give an export away"
         )
     noted("export", f"{survey_id} {stored.version}, wave {stored.number}")
     if parts is not None:

@@ -95,7 +95,7 @@ def serve(
         )
     surveys = [read_survey(file) for file in survey_files]
     if new and db.exists():
-        raise click.ClickException(f"{db}: expected no database, got one; leave --new out")
+        raise click.ClickException(f"{db}: already exists; leave --new out")
     store = Store(db, create=new or bool(surveys))
     token = secrets.token_urlsafe(24)
     with ExitStack() as stack:
@@ -170,7 +170,7 @@ def _announce(db: Place, urls: tuple[str, str], token: str) -> None:
     sys.stdout.flush()
     if not opened:
         print_message(
-            f"no survey is open: none can be answered; write or open one at {research}/surveys, "
+            f"no survey is open, so nobody can answer; write or open one at {research}/surveys, "
             "with the token as password"
         )
     if base and not is_loopback(urlsplit(public).hostname or ""):

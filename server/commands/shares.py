@@ -47,7 +47,7 @@ def warn_of_constrained(shares: Sequence[Constrained], method: str) -> None:
     for used, why in (
         (
             NORM_SUB,
-            "tallies do not show how often each report was made, there are cohorts, or "
+            "the tally does not show how often each report came, there are cohorts, or "
             f"{EM} did not converge",
         ),
         (EM, "its estimates are already the most likely shares"),

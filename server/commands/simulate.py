@@ -91,14 +91,14 @@ def simulate(
         return
     if url and survey.access != "open":
         raise AnswersError(
-            f"{survey.id}: expected an open survey for --url, got an invited one: links are not "
-            "made up; simulate into a database, which makes its own"
+            f'{survey.id}: --url needs a survey with access = "open", since links cannot be made '
+            "up; simulate into a database, which makes its own links"
         )
     if url:
         wave = _served_wave(url, survey, wave)
         print_message(
-            f"{url}: cannot tell these reports from those of real people, and does not count them "
-            "as simulated; what goes into a database with --db is counted"
+            f"{url}: cannot distinguish these reports from those of real people, and does not "
+            "count them as simulated; reports that go into a database with --db are counted so"
         )
         sent = worked(survey, payloads(survey, rows, wave, seed))
         with Progress(len(rows)) as tick:
@@ -107,8 +107,8 @@ def simulate(
         store = Store(db, create=True)
         if not given and store.database.is_served():
             raise StoreError(
-                f"{db}: is served to real people; name another database with --db, or this one, "
-                "if made-up reports are to be among theirs for good, counted as simulated"
+                f"{db}: is served to real people; name another database with --db, or this one if "
+                "made-up reports may stay among the real ones for good, counted as simulated"
             )
         states = store.surveys.waves(survey.id)
         if wave is None and states and "open" not in states.values():
@@ -146,6 +146,6 @@ def _served_wave(url: str, survey: Survey, wave: int | None) -> int:
     if served["version"] != survey.version:
         raise Unreachable(
             f"{url}: expected version {survey.version[:12]} of {survey.id}, "
-            f"got {str(served['version'])[:12]}; is it another survey file?"
+            f"got {str(served['version'])[:12]}; does the server use another survey file?"
         )
     return wave or int(served["wave"])

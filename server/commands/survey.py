@@ -55,14 +55,14 @@ def publish_in(store: Store, survey: Survey) -> bool:
         last = store.surveys.get(survey.id, before[0])
         if last is not None and last.terms != survey.terms and store.ledger.respondents(survey.id):
             print_message(
-                f"{survey.id}: its prices or its cap change, so the ledger separates those who "
-                "answered before from those who answer from now on"
+                f"{survey.id}: its prices or its cap change, so the ledger separates respondents "
+                "who answered before from those who answer from now on"
             )
     new = store.surveys.publish(survey)
     if before and before[0] != survey.version:
         print_message(
             f"{survey.id}: from now on version {survey.version[:12]} is asked, not "
-            f"{before[0][:12]}. Their reports are never mixed: see --version"
+            f"{before[0][:12]}. The reports of both are never mixed: see --version"
         )
     return new
 
@@ -82,5 +82,5 @@ def warn_of_few(store: Store, survey_id: str, version: str = "", but: int | None
         if known.startswith(version) and wave in opened and wave != but and n < FEWEST:
             print_message(
                 f"{survey_id}: wave {wave} has {n} reports to version {known[:12]}, fewer than "
-                f"{FEWEST}; if no more come, single reports stand out in this group"
+                f"{FEWEST}; unless more come, single reports stand out in this group"
             )

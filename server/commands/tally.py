@@ -52,7 +52,8 @@ def tally_options(command: Callable[..., Any]) -> Callable[..., Any]:
         "--tally",
         type=click.Path(path_type=Path),
         metavar="FILE",
-        help="Of this file instead of a database: what tally export, tally merge or recount wrote.",
+        help="Read this file instead of a database, as tally export, tally merge or recount wrote "
+        "it.",
     )(frozen_survey(command))
 
 
@@ -60,7 +61,7 @@ def check_tally(context: click.Context, tally: Path | None, frozen: Path | None)
     """Raise UsageError if options are given that do not go together."""
     if tally is None:
         if frozen is not None:
-            raise click.UsageError("--survey goes with --tally: a database has its surveys")
+            raise click.UsageError("--survey goes with --tally: a database has its own surveys")
         return
     for name in ("db", "batch"):
         if context.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT:
@@ -80,7 +81,7 @@ def tally() -> None:
 @click.option(
     "--all-reports",
     is_flag=True,
-    help="Also if another tally shows what fewer reports than a batch say.",
+    help="Export even if this tally, beside another one, shows less than a batch of reports.",
 )
 @output_of_tally
 @database
@@ -105,13 +106,13 @@ def export(
     if stored.is_open and not batch:
         print_message(
             f"wave {stored.number} is open: a later tally, beside this one, shows what came "
-            "between; close it before you give counts away, or take --batch"
+            "between; close it before you give counts away, or use --batch"
         )
     minimum = stored.survey.steps.minimum
     if counted.reports < minimum and not stored.survey.is_pilot:
         print_message(
-            f"wave {stored.number}: {counted.reports:,} reports are fewer than the {minimum:,} "
-            "from which on the survey promised to show results: show only what they are merged into"
+            f"wave {stored.number}: the survey promised to show results from {minimum:,} reports "
+            f"on, and these are {counted.reports:,}: show only tallies that they are merged into"
         )
     put(counted, output)
 
@@ -130,7 +131,7 @@ def merge(files: tuple[Path, ...], frozen: Path | None, output: Path | None) -> 
     total = merged(read)
     if total.is_open:
         print_message(
-            f"wave {total.number} was open at one collector at least: its last reports are not "
+            f"wave {total.number} was open at one or more collectors, whose last reports are not "
             "among these"
         )
     put(total, output)

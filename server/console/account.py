@@ -17,7 +17,7 @@ def _chosen(name: str) -> str:
     if told := access.unfit(password, name):
         raise Mistake("password", told)
     if request.form.get("again", "") != password:
-        raise Mistake("again", "The same again: expected the same password, got another one")
+        raise Mistake("again", "The same again: expected the same password, got a different one")
     return password
 
 

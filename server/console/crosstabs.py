@@ -69,7 +69,7 @@ def telling(result: dict[str, Any], names: Names) -> list[str]:
 def independence(test: dict[str, Any]) -> str:
     """Return in words how often chance alone makes so large a difference between reports."""
     p_value = test["p_value"]
-    alike = "if they had nothing to do with each other, reports would differ"
+    alike = "if the answers were independent, reports would differ"
     if p_value < 0.001:
         return f"{alike} so much in fewer than 1 of 1,000 studies"
     if p_value < 0.05:

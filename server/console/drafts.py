@@ -200,7 +200,7 @@ def _free_id(name: str, field: str) -> str:
     if not ID.fullmatch(name):
         raise Mistake(field, f"Id: expected letters of a-z, digits and -, got {name[:64]!r}")
     if name in _ids():
-        raise Mistake(field, f"Id: expected one that is not taken, got {name}")
+        raise Mistake(field, f"Id: expected an id that is not taken, got {name}")
     return name
 
 

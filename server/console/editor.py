@@ -171,9 +171,9 @@ def change(survey_id: str) -> BaseResponse | tuple[str, int]:
         except Conflict:
             history = the_store().drafts.history(survey_id)
             problem = (
-                f"{history[0].who} changed this in the meantime, so yours was not stored. What you "
-                "typed still stands here: save it again to put it in place of theirs, or open this "
-                "part anew to see theirs."
+                f"{history[0].who} changed this in the meantime, so your text was not stored. It "
+                "still stands here: save it again to replace theirs, or open this part anew to "
+                "see theirs."
             )
             return _editor(draft, asked.part, problem, typed=request.form), 409
         except ValueError as error:

@@ -39,7 +39,7 @@ def queue_of(job: Job) -> str:
     before, after = the_store().work.queue(job.key)
     if before:
         return f"{_pieces(before).capitalize()} of work that came before {_are(before)} done first."
-    told = "This page shows it as soon as it is there, after some minutes at most."
+    told = "This page shows the result as soon as it is there, after some minutes at most."
     if after:
         told += f" Meanwhile {_pieces(after)} of other work {'wait' if after > 1 else 'waits'}."
     return told

@@ -89,7 +89,7 @@ _NOTES = {
     "smoothed": "Smoothed, for display.",
     "not-converged": "The fit could still move.",
     "detected": "Stands out among all candidates.",
-    "collisions": "This text shares its codes with others: more respondents help little.",
+    "collisions": "This text shares its codes with others, so more respondents help little.",
 }
 #: What stands below the axis of mean ranks.
 _RANKS = "mean rank: 1 is the first place"

@@ -61,9 +61,9 @@ def _of_nginx(root: Path) -> Iterator[Check]:
     yield Check(
         "proxy",
         "logs of nginx",
-        f"addresses may be kept: {'; '.join(wrong)}" if wrong else "none is kept",
+        f"addresses may be kept: {'; '.join(wrong)}" if wrong else "no address is kept",
         not wrong,
-        "access_log off; error_log /dev/null crit; and no include, in which others switch it on",
+        "set access_log off and error_log /dev/null crit, with no include that switches logs on",
     )
     full = [
         path.name for path in sorted((root / "var/log/nginx").glob("*.log*")) if path.stat().st_size
@@ -71,7 +71,7 @@ def _of_nginx(root: Path) -> Iterator[Check]:
     yield Check(
         "proxy",
         "old logs of nginx",
-        f"/var/log/nginx has {', '.join(full)}" if full else "/var/log/nginx has none",
+        f"/var/log/nginx has {', '.join(full)}" if full else "/var/log/nginx has no logs",
         not full,
         "delete them once you know that they are not needed",
     )
@@ -89,11 +89,13 @@ def _of_caddy(root: Path) -> Iterator[Check]:
         try:
             wrong = _logged_by_caddy(json.loads(text))
         except (ValueError, AttributeError, TypeError):
-            wrong = ["it is no JSON of Caddy's, whose other format logs errors by default"]
+            wrong = ["it is not Caddy's JSON, and its other format logs errors by default"]
         yield Check(
             "proxy",
             "logs of Caddy",
-            f"addresses may be kept, by {name}: {'; '.join(wrong)}" if wrong else "none is kept",
+            f"addresses may be kept, by {name}: {'; '.join(wrong)}"
+            if wrong
+            else "no address is kept",
             not wrong,
             "run it with the file that deniable deploy caddy prints",
         )

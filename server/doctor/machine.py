@@ -72,7 +72,7 @@ def _modes(db: Path) -> Iterator[Check]:
     yield Check(
         "database",
         "owner",
-        "all files are one user's" if len(owners) == 1 else "files of several users",
+        "all files belong to one user" if len(owners) == 1 else "the files belong to several users",
         len(owners) == 1,
         f"chown all {db.name}* to the user that the server runs as; run commands as that user",
     )
@@ -90,9 +90,12 @@ def _backups(store: Store, today: date) -> Check:
     return Check(
         "database",
         "backups",
-        f"the last of a series was made on {last[:10]}" if last else "none of a series was made",
+        f"the last backup of a series was made on {last[:10]}"
+        if last
+        else "no backup of a series was made",
         not (batch and old),
-        "deniable backup --scheduled, by a timer: see docs/operations.md; and why it fails",
+        "let a timer run deniable backup --scheduled (see docs/operations.md), or find out why it "
+        "fails",
     )
 
 
@@ -104,7 +107,7 @@ def _disk(db: Path) -> Check:
         "disk",
         f"{free // 2**20:,} MiB are free, {needed // 2**20:,} are needed",
         free >= needed,
-        "make room: the file is written anew when a wave closes, and a backup is as large",
+        "make room: the file is written anew when a wave closes, and a backup is as large as it",
     )
 
 
@@ -113,11 +116,11 @@ def _servers(db: Path, root: Path) -> Iterator[Check]:
     yield Check(
         "machine",
         "servers",
-        f"{len(found)} of this database run here"
+        f"{len(found)} serve this database here"
         if found
-        else "none of this database runs here, or another user cannot see",
+        else "none serves this database here, as far as this user can see",
         len(found) <= 1,
-        f"stop those that you do not mean: processes {' '.join(map(str, found))}",
+        f"stop the servers that should not run: processes {' '.join(map(str, found))}",
     )
     for number in found:
         limits = ""
@@ -159,9 +162,11 @@ def _swap(root: Path) -> Check:
     return Check(
         "machine",
         "swap",
-        f"{', '.join(open_)} may keep requests on the disk" if open_ else "none without encryption",
+        f"{', '.join(open_)} may keep requests on the disk"
+        if open_
+        else "there is none without encryption",
         not open_,
-        "swapoff, or encrypt it; MemorySwapMax=0 in the units of the collector and of the proxy",
+        "switch it off or encrypt it; set MemorySwapMax=0 in the units of the collector and proxy",
     )
 
 
@@ -182,7 +187,7 @@ def _core_dumps(root: Path) -> Check:
     return Check(
         "machine",
         "core dumps",
-        f"a program gets them: {pattern}" if kept else "are kept within the limit of a process",
+        f"a program gets them: {pattern}" if kept else "each process limits its own",
         not kept,
-        "sysctl kernel.core_pattern=core, and LimitCORE=0 in the units",
+        "set sysctl kernel.core_pattern=core, and LimitCORE=0 in the units",
     )

@@ -80,8 +80,8 @@ def look(url: str, authorities: str | None = None) -> Iterator[Check]:
         raise Unreachable(f"{url}: expected an address such as https://survey.example.org")
     if parts.path.strip("/") or parts.query:
         raise Unreachable(
-            f"{url}: expected a host of its own, got a part of one: any script on that host could "
-            "read the form and what devices keep"
+            f"{url}: expected a host of its own, got a path on a host: any script on that host "
+            "could read the form and what devices keep"
         )
     origin = Origin(parts.hostname, port, authorities)
     try:
@@ -99,7 +99,7 @@ def look(url: str, authorities: str | None = None) -> Iterator[Check]:
         if answers:
             yield from _served(origin)
     except (OSError, http.client.HTTPException) as error:
-        yield Check("proxy", "answers", f"it broke off: {error}", False, "look at the proxy")
+        yield Check("proxy", "answers", f"an answer broke off: {error}", False, "check the proxy")
         return
     # Without a collector nothing is known of what it would serve.
     if answers and authorities is None:
@@ -116,15 +116,13 @@ def _certificate(origin: Origin) -> Check:
             "certificate",
             f"browsers refuse it: {error.verify_message}",
             False,
-            "renew it, or ask your authority, and reload the proxy; "
+            "renew it, or ask your certificate authority, and reload the proxy; "
             "nobody can click this warning away (HSTS)",
         )
     except (OSError, ssl.SSLError) as error:
         return Check("tls", "certificate", f"no connection: {error}", False, _PROXY)
     days = int((end - time.time()) // 86400)
-    advice = (
-        "see why it was not renewed (certbot renew --dry-run), or ask your authority; then reload"
-    )
+    advice = "find out why it was not renewed (certbot renew --dry-run); then reload the proxy"
     return Check("tls", "certificate", f"good for {days} days", days >= _SOON, advice)
 
 
@@ -145,7 +143,7 @@ def _versions(origin: Origin) -> Iterator[Check]:
         yield Check(
             "tls",
             name,
-            "gives a ticket, by which a device is known again" if kept else "gives no ticket",
+            "gives a ticket, by which it can recognize a device" if kept else "gives no ticket",
             not kept,
             "nginx: ssl_session_tickets off, ssl_session_cache off, ssl_conf_command NumTickets 0",
         )
@@ -155,8 +153,8 @@ def _other_name(origin: Origin) -> Check:
     subject = "another name"
     with contextlib.suppress(OSError, ssl.SSLError):
         origin.connect(name=_OTHER, check=False).close()
-        return Check("names", subject, "TLS is spoken under another name, too", False, _names())
-    return Check("names", subject, "no TLS under another name", True)
+        return Check("names", subject, "the proxy accepts another name, too", False, _names())
+    return Check("names", subject, "the proxy refuses TLS under another name", True)
 
 
 def _other_host(origin: Origin) -> Check:
@@ -170,8 +168,8 @@ def _other_host(origin: Origin) -> Check:
 
 def _names() -> str:
     return (
-        "let a default server reject other names: to browsers they are other sites, where a device "
-        "that has answered starts anew"
+        "let a default server reject other names: for browsers each name is another site, where a "
+        "device that has answered starts anew"
     )
 
 
@@ -195,8 +193,8 @@ def _health(origin: Origin) -> tuple[Check, bool]:
     try:
         status = str(json.loads(body)["status"])
     except (ValueError, LookupError, TypeError):
-        text = f"no answer of a collector ({response.status}); what it serves was not looked at"
-        advice = "start the collector, see that the proxy leads to its port, and run this again"
+        text = f"no collector answered ({response.status}), so what it serves was not checked"
+        advice = "start the collector, let the proxy lead to its port, and run this again"
         return Check("collector", "health", text, False, advice), False
     advice = "see docs/operations.md, Watch it"
     return Check("collector", "health", status, status == "ok", advice), True
@@ -208,9 +206,9 @@ def _served(origin: Origin) -> Iterator[Check]:
     yield Check(
         "proxy",
         "compression",
-        "files are compressed" if packed else "files are sent as they are: 2.4 times the bytes",
+        "files are compressed" if packed else "files are not compressed: 2.4 times the bytes",
         packed,
-        "pass on from Accept-Encoding whether it has gzip",
+        "pass on whether Accept-Encoding has gzip",
     )
     response, _ = origin.request(
         *("POST", "/api/surveys/x/reports", b"{}"),
@@ -242,10 +240,10 @@ def _headers(url: str) -> Iterator[Check]:
     try:
         findings = [fact for fact in audit_website(url, ()) if not fact.ok]
     except Unreachable as error:
-        yield Check("proxy", "pages", str(error), False, "look at the proxy")
+        yield Check("proxy", "pages", str(error), False, "check the proxy")
         return
     for fact in findings:
-        advice = "let the proxy change nothing, and run the release here that the server runs"
+        advice = "let the proxy change nothing, and run the same release here as on the server"
         yield Check("proxy", fact.subject, fact.finding, False, advice)
     if not findings:
-        yield Check("proxy", "pages", "arrive byte by byte as this release sends them", True)
+        yield Check("proxy", "pages", "arrive exactly as this release sends them", True)

@@ -31,8 +31,8 @@ class DraftFile(DraftView):
         for key in LISTS.values():
             if key in self._document and not isinstance(self._document[key], AoT):
                 raise SurveyError(
-                    f"{key}: expected [[{key}]] tables that stand together, so that they can be "
-                    "edited here; put them so in the file, and upload it"
+                    f"{key}: the editor needs all [[{key}]] tables one after another; move them "
+                    "together in the file, and upload it"
                 )
 
     @property

@@ -137,8 +137,8 @@ class Asked:
     def namely(self, option: str, text: Any, name: str) -> "Asked":
         """Return the text of what is written beside an option."""
         told = (
-            "what is written beside an option is a text of its own, of which only frequent answers "
-            "are found"
+            "the text beside an option becomes a question of its own, of which only frequent "
+            "answers are found"
         )
         keys = {"namely": option}
         return Asked(self.row, name, self.type, "text", text, keys, changes=[told])

@@ -123,7 +123,8 @@ class Languages:
         lacking = [tag for tag, text in found.items() if not text]
         if lacking:
             changes.append(
-                f"its {what} in {', '.join(lacking)} is missing: that of another language is used"
+                f"its {what} in {', '.join(lacking)} is missing: the text of another language is "
+                "used"
             )
         return {tag: text or there[0] for tag, text in found.items()}, changes
 

@@ -31,17 +31,17 @@ from server.plan.tables import Asked, own_delta
 _NAMED = 6
 
 _MEANING = (
-    "A report is drawn by chance, so it is not the answer. How many people with an answer send "
-    "what speaks for it, and how many others do too, says what a report can tell about one person. "
-    "The tables say what becomes of a belief that somebody's answer is this one, if such a report "
-    "is seen, and if another one is."
+    "A report is drawn by chance, so it is not the answer. A report reveals little about one "
+    "person if people with another answer send the same report nearly as often. The tables show "
+    "what becomes of a belief that somebody has a given answer, once a report that speaks for it "
+    "is seen, and once another report is seen."
 )
 
 _CAVEATS = (
-    "Devices and the server add up ε, and refuse what would pass the cap, by the plain sum; of "
-    "questions with a memory, by what all their reports tell together. Smaller totals say how "
-    "little was told; they are not more budget.",
-    "Totals are about whoever knows which reports are one person's, as the server does.",
+    "Devices and the server add up ε as the plain sum, and refuse a report that would exceed the "
+    "cap. For questions with a memory they count what all their reports reveal together. Smaller "
+    "totals say how little was revealed; they give no more budget.",
+    "Totals are about somebody who knows which reports come from one person, as the server does.",
 )
 
 
@@ -82,9 +82,9 @@ def composition(
     known = telling_methods(rows)
     figures = []
     if len(rows) > 1:
-        caption = "The lowest curve is what is proved; the others are larger bounds on the same."
+        caption = "All curves are proved bounds on the same total; the lowest is the best."
         if len(known) == 1:
-            caption = "No method proves less than this."
+            caption = "No method proves a smaller total than this."
         figures.append(Figure(composition_chart(rows, cap), caption))
     cells = [
         [
@@ -100,16 +100,17 @@ def composition(
     names = (METHODS[name] for name in known)
     columns = ["Waves", "Charged", *names, "Shown in ledgers", "by", "with δ ="]
     note = (
-        "ε in total of one respondent, all questions, rounded up. Charged: what is compared with "
-        f"the cap. All methods but the plain sum hold at δ = {delta:g}; those that come to about "
-        "as much everywhere are left out. Ledgers show the smallest, at the δ beside it."
+        "The total ε of one respondent over all questions, rounded up. “Charged” is compared with "
+        f"the cap. All methods but the plain sum hold at δ = {delta:g}. Methods that give about "
+        "the same as another one everywhere are left out. Ledgers show the smallest total, at the "
+        "δ beside it."
     )
     texts = [*_CAVEATS]
     if public is not None and public.method == "shuffle" and public.epsilon < rows[0].epsilon:
         texts.append(
-            "Those who see nothing but the mixed reports of one wave, as they are exported, learn "
-            f"of each respondent at most ε = {rounded_up(public.epsilon)} at δ = {public.delta:g}, "
-            "if all others' devices do what they should. That is the public's view, never the "
+            "Somebody who sees only the mixed reports of one wave, as they are exported, learns at "
+            f"most ε = {rounded_up(public.epsilon)} at δ = {public.delta:g} about each respondent, "
+            "if all other devices do what they should. That is the public's view, never the "
             "server's."
         )
     return Part(texts, figures, [Table("Total ε over waves", columns, cells, note)])
@@ -124,7 +125,7 @@ def deployed(asked: Asked) -> Part:
     rows += [(epsilon, ["This survey", text]) for epsilon, text in spends.items()]
     rows.sort(key=lambda row: row[0])
     texts = [
-        "The same ε of another unit or model is something else: one report is less than a "
+        "The same ε means something else in another unit or model: one report is less than a "
         "lifetime, and in the central model somebody holds the true data."
     ]
     columns = ["Deployment", "Spent, on what unit, in which model"]
@@ -166,12 +167,12 @@ def together(survey: Survey, question: Question, waves: int) -> str:
         return ""
     spent = sum(_spent_on(draw, told, waves) for draw in survey.draws) / MICRO
     others = ", ".join(other.id for other in told if other is not question)
-    also = f", and on {others}, asked of some because of it" if others else ""
+    also = f", and on {others} (shown only after some of its answers)," if others else ""
     often = "in one wave" if waves == 1 else f"in {waves} waves"
     delta = float(sum(waves * other.randomizer.delta for other in told))
     but = f" (with δ = {rounded_up(delta)})" if delta else ""
     return (
-        f" Reports on it {often}{also}, tell about it together: ε = {rounded_up(spent, 4)}{but}, "
+        f" All reports on it {often}{also} together have ε = {rounded_up(spent, 4)}{but}, "
         f"which moves a belief of 50 % to {percent(strongest_posterior(0.5, spent))} at most."
     )
 

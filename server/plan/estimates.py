@@ -62,29 +62,30 @@ _SPLIT = {
 
 _SAMPLES = (
     "Each dot is the estimate that one simulated survey would print, if the truth were as the line "
-    "says; the band is where the interval of a survey without randomization would lie on average."
+    "says. The band shows the average interval of a survey without randomization."
 )
 #: As of a scale of 5 points at ε = 1: `subset` names 2 of 6 values, and 1 of 5 without a skip.
 _WIDER = (
-    "Where it is wider if nobody could skip, the randomizer is another one: with one value fewer, "
-    "its reports are drawn otherwise. It is better on average, or for the mean, and can be worse "
-    "at the worst share, which is shown here."
+    "If nobody could skip, the question would have one value fewer, and another randomizer. That "
+    "one is better on average, or for the mean. It can be worse at the worst share, which is shown "
+    "here, so some intervals are wider."
 )
 
 
 def precision(asked: Asked) -> Part:
     """Return the section with the half-widths of all questions."""
     text = (
-        "Half of the interval that will be printed, on average over surveys like this: of the "
-        "share of the worst answer, or of the mean of a number, in its unit. “At” says at which "
-        "true share or mean"
+        "The numbers are half of the interval that will be printed, on average over surveys like "
+        "this. They are for the share of the worst answer, or for the mean of a number, in its "
+        "unit. “At” says at which true share or mean"
     )
     text += "." if asked.truth else "; none was stated, so it is the least favorable."
     note, plans = "", tables.questions(asked)
     if asked.half_width is not None:
         note = (
-            f"Needed for a half-width of {asked.half_width:g}, of numbers that part of the range, "
-            "each with the other as it is; – where none is enough."
+            "The respondents, or the ε, that are needed for a half-width of "
+            f"{asked.half_width:g} (for numbers, this part of the range), while the other stays as "
+            "it is. A dash means that no number is enough."
         )
     if any(row.half_width < (row.half_width_required or 0) for row in plans):
         note = f"{note} {_WIDER}".strip()
@@ -151,13 +152,14 @@ def power(asked: Asked) -> Part:
     try:
         powers = tables.power(asked)
     except ValueError as error:
-        return Part([f"Power cannot be told: {error}."])
+        return Part([f"Power cannot be computed: {error}."])
     if not powers:
         return Part()
     text = (
-        f"The chance that a difference of {asked.difference:g}, of numbers that part of their "
-        f"range, shows at the level of {100 * asked.level:g} %; and the respondents with which it "
-        f"is {asked.power:g} or more: of both halves together, or in each of two waves."
+        f"Power is the probability that a difference of {asked.difference:g} (for numbers, this "
+        f"part of their range) shows at the level of {100 * asked.level:g} %. The table also has "
+        f"the respondents for a power of {asked.power:g}: in both halves together, or in each of "
+        "two waves."
     )
     if {row.question for row in powers} != {question.id for question in asked.survey.questions}:
         text += " Of texts it is not told."
@@ -182,9 +184,10 @@ def split(asked: Asked) -> Part:
         return Part([f"There is no way to divide {cap}: {error}."])
     waves = f" and {asked.waves} waves" if asked.waves > 1 else ""
     text = (
-        f"How to divide {cap} over the questions{waves}, so that the worst half-width is as small "
-        "as it can be; numbers count as parts of their range. Questions with a memory, and designs "
-        "with probabilities of their own, are kept, also where theirs is the worst."
+        f"The table divides {cap} over the questions{waves} so that the worst half-width is as "
+        "small as possible; half-widths of numbers count as parts of their range. Questions with a "
+        "memory, and designs with probabilities of their own, keep their ε even if their "
+        "half-width is the worst."
     )
     told = [row.question for row in rows if not row.kept and row.epsilon > TELLING]
     if told:

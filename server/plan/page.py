@@ -59,18 +59,19 @@ def render_part(part: Part) -> str:
 def _computed(asked: Asked) -> Part:
     """Return the section that says how the numbers were computed."""
     texts = [
-        "Half-widths of shares are sums over all counts, of more than 20,000 over as many, evenly "
-        "spaced; those of means, and of shares that reports do not simply support, averages over "
-        "drawn tallies. Power of shares is a sum over counts, too, of differences up to some "
-        "thousand respondents, beyond by the normal law; of means, and of the other shares, that "
-        "of the printed intervals of drawn tallies, within .02. Curves follow the normal law, at "
-        "other ε than the survey's by mechanisms with closed formulas, scaled to the question's "
-        "own, so they bend where another mechanism becomes the best.",
-        "Totals of ε are proved for replacing all answers of one respondent, whatever they are; "
-        "the smallest, by convolution of all losses, if questions and waves are chosen without "
-        f"regard to this respondent's reports. All but the sum hold at δ = {asked.delta:g}.",
-        f"What is drawn, is drawn with the seed {asked.seed}: the same command gives the same "
-        "page.",
+        "Half-widths of shares are sums over all counts, or over 20,000 evenly spaced ones if "
+        "there are more. Half-widths of means, and of shares that reports do not simply support, "
+        "are averages over drawn tallies. Power of shares is a sum over counts, too; for "
+        "differences, beyond some thousand respondents, it follows the normal law. Power of means, "
+        "and of the other shares, is that of the printed intervals of drawn tallies, within .02. "
+        "Curves follow the normal law. At other ε than the survey's they belong to mechanisms with "
+        "closed formulas, scaled to the question's own half-width, so they bend where another "
+        "mechanism becomes the best.",
+        "Totals of ε are proved for replacing all answers of one respondent, whatever they are. "
+        "The smallest total, by convolution of all losses, requires that questions and waves are "
+        "chosen without regard to this respondent's reports. All totals but the sum hold at "
+        f"δ = {asked.delta:g}.",
+        f"All random draws use the seed {asked.seed}, so the same command gives the same page.",
     ]
     return Part(texts)
 

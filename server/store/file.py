@@ -137,7 +137,7 @@ class File(Database):
                         raise
                     raise StoreError(
                         f"{self.path}: expected surveys and reports as they were stored, got a "
-                        "survey that is not what its version says, or a damaged report"
+                        "survey that differs from its version, or a damaged report"
                     ) from None
             connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
@@ -186,7 +186,7 @@ class File(Database):
                 if endless:
                     fcntl.flock(lock, fcntl.LOCK_EX)
                 elif not take(lock, self.LOCK_PATIENCE):
-                    raise StoreBusy(f"{self.path}: is being written by another process for long")
+                    raise StoreBusy(f"{self.path}: another process has been writing it for long")
                 yield self.connection
         except (sqlite3.Error, OSError) as error:
             if _passes(error):
@@ -271,7 +271,7 @@ class File(Database):
 
     def trace(self) -> tuple[str, str]:
         """Return what tells the order of the latest writes: the write-ahead log."""
-        order = "the order of the latest writes; empty a second after them"
+        order = "holds the order of the latest writes; is emptied a second after them"
         return "write-ahead log", f"{self.wal_size()} bytes, {order}"
 
     def free(self) -> int:

@@ -103,9 +103,9 @@ class Upkeep:
                 for terms, times in account.times:
                     charged[terms] += times * account.respondents
             if not charged.keys() <= surveys.keys():
-                yield f"{survey_id}: somebody was charged under terms that no version has"
+                yield f"{survey_id}: a respondent was charged under terms that no version has"
             elif not charged_right(accounts, surveys):
-                yield f"{survey_id}: somebody was charged another sum"
+                yield f"{survey_id}: a respondent was charged another sum than reports cost"
             if {*accounts} != {*self._ledger.grouped_accounts(survey_id)}:
                 yield f"{survey_id}: the totals are not a recount of the ledger"
             cells = self._reports.cells(survey_id)
@@ -134,7 +134,7 @@ class Upkeep:
             if tallied != n:
                 yield f"{n} reports are tallied of one question, but {tallied} of {question.id}"
         if (simulated := self._reports.simulated(survey, wave)) > n:
-            yield f"{simulated} reports are said to be simulated, of {n} that are tallied"
+            yield f"{simulated} reports count as simulated, but only {n} are tallied"
         sizes = self._reports.sizes(survey, wave)
         recount = {name: np.zeros_like(counts) for name, counts in tallies.items()}
         resized = {name: np.zeros_like(counts) for name, counts in sizes.items()}

@@ -44,7 +44,7 @@ def _do(store: Store, job: Job) -> None:
         signal.alarm(0)
         store.work.refuse(job.key, str(error))
     except TimeoutError:
-        store.work.refuse(job.key, f"It took over {LONGEST // 60} minutes, and was given up.")
+        store.work.refuse(job.key, f"It took over {LONGEST // 60} minutes, and was stopped.")
     except Exception as error:
         signal.alarm(0)
         failures.log(error, " while doing work")

@@ -272,7 +272,7 @@ def test_frozen_form_is_checked(survey: Survey) -> None:
         (
             asked("c"),
             asked("c", "shows_if = \"a = '1' and b = '1'\""),
-            'larger, since "c" is asked with all those whose answers it depends on',
+            'a larger number, since "c" is asked with all questions that it depends on',
         ),
     ],
 )

@@ -196,7 +196,7 @@ def test_what_cannot_be_calibrated_is_refused() -> None:
         with pytest.raises(ValueError, match=message):
             Calibration(margins)
     skipped = _column("b", rng.integers(0, 3, 300), 3, rng, ("no", "yes", "no-answer"))
-    with pytest.raises(ValueError, match="b: of several margins, questions must be required"):
+    with pytest.raises(ValueError, match="b: with several margins, each question must be required"):
         Calibration([margin, Margin(skipped, {"no": 0.5, "yes": 0.5})])
 
 

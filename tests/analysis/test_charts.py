@@ -283,7 +283,7 @@ def test_intervals_and_estimates_stand_at_their_values() -> None:
         assert _place(drawn["x"]) == pytest.approx(at(low), abs=0.01)
         assert _place(drawn["width"]) == pytest.approx(at(high) - at(low), abs=0.01)
     assert [_place(dot["cx"]) for dot in dots] == pytest.approx([at(0.5), at(-0.2)], abs=0.01)
-    assert "cannot be told, 0.0 % to 100.0 %" in DRAWN["estimates"]("t")
+    assert "cannot be estimated, 0.0 % to 100.0 %" in DRAWN["estimates"]("t")
 
 
 @pytest.mark.parametrize(("n", "dots"), [(1, 1), (90, 90), (100, 100), (101, 100), (5000, 100)])

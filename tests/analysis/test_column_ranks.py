@@ -127,7 +127,7 @@ def test_all_reports_alike_say_no_more_than_there_are_clusters() -> None:
 
 def test_nobody_and_one_answer_have_no_ranks() -> None:
     nobody = np.zeros(0, dtype=np.int64)
-    with pytest.raises(ValueError, match="q: ranks take two answers or more and a report, got 2"):
+    with pytest.raises(ValueError, match="q: ranks need two answers or more and a report, got 2"):
         column_ranks(from_matrix("q", "ab", nobody, np.eye(2)))
     with pytest.raises(ValueError, match="got 1 answers and 1 reports"):
         column_ranks(from_matrix("q", ("a", "no-answer"), np.array([0]), np.eye(2)))

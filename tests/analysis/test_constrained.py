@@ -95,8 +95,8 @@ def test_em_finds_the_likeliest_of_all_shares(counts: list[int]) -> None:
     ("chances", "counts", "message"),
     [
         (TABLE, [1, 2], r"a row for each of 2 counts, got \(3, 3\)"),
-        (TABLE, [0, 0, 0], "got none or others"),
-        (TABLE * [[0], [1], [1]], [1, 1, 1], "got none or others"),
+        (TABLE, [0, 0, 0], "each possible under some value"),
+        (TABLE * [[0], [1], [1]], [1, 1, 1], "each possible under some value"),
     ],
 )
 def test_em_refuses_what_no_shares_explain(

@@ -371,7 +371,7 @@ WIDE = from_matrix("w", map(str, range(80)), np.arange(100) % 80, np.eye(80), tu
     ("first", "second", "options", "message"),
     [
         (PAIR[0].of(np.arange(50)), PAIR[1], {}, "same respondents, got 50 of a and 100 of b"),
-        (PAIR[0], PAIR[0], {}, "randomized each by itself, got a and a"),
+        (PAIR[0], PAIR[0], {}, "randomized separately, got a and a"),
         (PAIR[0].of(NOBODY), PAIR[1].of(NOBODY), {}, "needs respondents who reported on both"),
         (*PAIR, {"weights": np.ones(3)}, "expected 100 weights, got"),
         (*PAIR, {"weights": np.full(100, np.nan)}, "weights must be numbers of at least 0"),

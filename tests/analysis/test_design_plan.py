@@ -117,10 +117,10 @@ def test_the_error_of_a_scrambled_number_follows_from_its_moments() -> None:
         ("dice", {"1": 0.1}, {"1": 0.1}, "null of 1 must differ from the true 0.1"),
         ("dice", {"1": 0.1}, {"1": -1}, r"null of 1 must be in \[0, 1\], got -1"),
         ("dice", {"1": 0.1}, {"2": 0.3}, "expected one of 0, 1, got 2"),
-        ("dice", {}, {"1": 0.3}, "expected the true share of 1, so that its power can be told"),
+        ("dice", {}, {"1": 0.3}, "its power needs the true share of 1, got none"),
         ("lie-detector", {"t": 2}, {}, r"t must be in \[0, 1\], got 2"),
         ("lie-detector", {"yes": 0, "no": 1}, {}, "the unknown numbers are not identified"),
-        ("scrambled", {"mean": 5}, {}, "expected the true mean, and sd of at least 0"),
+        ("scrambled", {"mean": 5}, {}, "expected the true mean of the numbers and an sd >= 0"),
     ],
 )
 def test_wrong_plans_are_told(

@@ -263,7 +263,9 @@ def test_a_draw_that_tells_nothing_of_pairs_is_refused() -> None:
     assert blind.contrast(0, 1) == 0
     first, second = all_reports(blind)
     many = replace(first, codes=np.tile(first.codes, 500))
-    with pytest.raises(ValueError, match="expected reports that tell how answers go together"):
+    with pytest.raises(
+        ValueError, match="expected weights whose reports depend on several answers"
+    ):
         crosstab(many, replace(second, codes=np.tile(second.codes, 500)))
     # Nearly so is too much noise.
     weak = Pattern((2, 2), (1, 1), (302, 200, 200, 100))

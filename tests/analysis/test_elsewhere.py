@@ -100,11 +100,11 @@ def test_a_binomial_design_can_be_written_with_all_its_digits(tmp_path: Path) ->
         ),
         (
             '[columns.y]\nvalues = ["a", "b"]\nmatrix = [[0.9, 0.2], [0.2, 0.8]]\n',
-            'columns of the matrix must sum to 1, .* that of "a" sums to 1.1',
+            'columns of the matrix must sum to 1, .* "a" sums to 1.1',
         ),
         (
             '[columns.y]\nvalues = ["a", "b"]\nmatrix = [[0.4, 0.4], [0.6, 0.6]]\n',
-            "must tell all values apart, but its columns are linearly dependent",
+            "must distinguish all values, but its columns are linearly dependent",
         ),
         (THREE + 'design = {name = "forced", p_yes = "1/6", p_no = "1/6"}\n', "name must be one"),
         (THREE + 'design = {name = "oue", epsilon = 1}\n', "name must be one of krr, direct, got"),
@@ -117,11 +117,11 @@ def test_a_binomial_design_can_be_written_with_all_its_digits(tmp_path: Path) ->
         (
             '[columns.y]\nvalues = ["a", "b"]\nreports = ["a", "b", "dk"]\n'
             "matrix = [[0.9, 0.1], [0.1, 0.9], [0, 0]]\n",
-            "each row of the matrix must have a report that some value can make",
+            "each row of the matrix must have a positive probability",
         ),
         (
             '[columns.y]\nvalues = ["x", "z"]\ndesign = {name = "warner", p = "3/4"}\n',
-            "yes must be given, since warner has to know: one of x, z",
+            "yes must be one of x, z, since warner needs to know it",
         ),
         (FORCED + "amounts = [1]\n", "amounts must be 2 numbers, one for each value"),
         (FORCED + "colour = 1\n", 'unknown key "colour"'),

@@ -68,7 +68,7 @@ def test_the_author_is_told_the_grid_and_what_others_cost(
     (row,) = check(freeze(spec))
     assert row.steps == (steps or 1)
     assert ("as its author asks" in row.remark) == (steps is not None)
-    assert ("reports then tell the mean alone" in row.remark) == (steps is None)
+    assert ("reports then show the mean alone" in row.remark) == (steps is None)
     prices = re.findall(r"([0-9.]+) with (\d+) step", row.remark)
     assert [int(other) for _, other in prices] == others
     laplace, domain = MECHANISMS["laplace"], Numbers(Fraction(0), Fraction(10), 10, False)

@@ -138,7 +138,11 @@ def test_chances_of_symbols_sum_to_one() -> None:
     [
         (np.ones((2, 2)), np.ones((3, 2)), "expected chances of as many reports"),
         (np.ones((0, 2)), np.ones((0, 2)), "expected chances of as many reports, one or more"),
-        (np.zeros((2, 2)), np.ones((2, 2)), "expected reports that some value can make"),
+        (
+            np.zeros((2, 2)),
+            np.ones((2, 2)),
+            "expected one or more reports, each possible under some value",
+        ),
     ],
 )
 def test_what_cannot_be_estimated_is_refused(

@@ -280,7 +280,7 @@ def test_most_told_has_the_memory() -> None:
     survey = freeze({"id": "s", "languages": [], "questions": [spec], "privacy": {"cap": 9}})
     (remembered,) = survey.questions
     assert "2.72 times as likely" in most_told(remembered)
-    assert "all waves together: 7.39 times" in most_told(remembered)
+    assert "all waves together the bound is 7.39 times" in most_told(remembered)
 
 
 @pytest.mark.parametrize(

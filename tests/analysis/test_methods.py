@@ -84,7 +84,7 @@ def test_probabilities_are_those_of_the_channel() -> None:
             Fieldwork(1250, invited=2000, is_open=True),
             "1,250 sent a report so far, a response rate of 62.5 %.",
         ),
-        (Fieldwork(1250), "1,250 reports came; how many people were asked is not known, so that"),
+        (Fieldwork(1250), "1,250 reports came. How many people were asked is not known, so there"),
         (Fieldwork(1250, simulated=300), "300 of 1,250 reports were simulated."),
         (Fieldwork(1250, simulated=1), "1 of 1,250 reports was simulated."),
         (Fieldwork(1250, in_batches=True), "reports after the last release are withheld."),
@@ -127,7 +127,7 @@ def test_numbers_name_their_points_and_the_level_of_their_tests() -> None:
     assert points in text
     assert "the frozen survey (/api/surveys/s)" in text
     assert "all values that no one-sided test at 2.5 % excludes" in text
-    assert "A mean is that of the people who answered." in text
+    assert "Means are over the people who answered." in text
     assert "Sums of numbers are over those who answered." in text
 
 

@@ -69,16 +69,16 @@ def test_each_language_can_tell_it_elsewhere(read: Read) -> None:
 @pytest.mark.parametrize(
     ("entries", "message"),
     [
-        (GLAD + TOLD, "about earlier questions, of which none is work"),
-        (NOTE + 'text = "Hi"\n' + GLAD + 'text = "{answer.n}?"', "of which none is n"),
-        (WORK.replace("required = true\n", "") + GLAD + TOLD, "words for those who do not answer"),
-        (WORK + GLAD + 'text = "{answer.work|}?"', "such that each answer in it is {answer.ID}"),
-        (WORK + GLAD + 'text = "{answer work}?"', "such that each answer in it is {answer.ID}"),
+        (GLAD + TOLD, "earlier questions; work is not one of them"),
+        (NOTE + 'text = "Hi"\n' + GLAD + 'text = "{answer.n}?"', "n is not one of them"),
+        (WORK.replace("required = true\n", "") + GLAD + TOLD, "words for people who do not answer"),
+        (WORK + GLAD + 'text = "{answer.work|}?"', "a text in which each answer is {answer.ID}"),
+        (WORK + GLAD + 'text = "{answer work}?"', "a text in which each answer is {answer.ID}"),
         (WORK + GLAD + 'text = "{answer.work} https://x.test"', "without a link"),
         (WORK + GLAD + 'text = "[me](/x) {answer.work}"', "without a link"),
         (WORK + GLAD + 'text = "www.x.test/?{answer.work}"', "without a link"),
-        (WORK + GLAD + 'text = "A"\nsection = "{answer.work}"', "no answer is put into this text"),
-        (WORK.replace("Lab", "{answer.x}"), "no answer is put into this text"),
+        (WORK + GLAD + 'text = "A"\nsection = "{answer.work}"', "this text cannot contain answers"),
+        (WORK.replace("Lab", "{answer.x}"), "this text cannot contain answers"),
         (WORK + GLAD + TOLD + "epsilon_forever = 2\nstable = true", "left out, since text depends"),
     ],
 )

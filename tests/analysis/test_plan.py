@@ -160,7 +160,7 @@ def test_a_wanted_half_width_says_what_it_takes(survey: Survey) -> None:
         ({"truth": {"now": {"yes": 0.7, "no": 0.7}}}, "must sum to at most 1, got 1.4"),
         ({"truth": {"now": {"yes": 0.5, "no": 0.2}}}, "must sum to 1, got 0.7"),
         ({"truth": {"fresh": {"5": 0.5}}}, "shares of numbers must sum to 1, got 0.5"),
-        ({"truth": {"fresh": {"no-answer": 1.0}}}, "truth must have somebody who answers"),
+        ({"truth": {"fresh": {"no-answer": 1.0}}}, "truth must leave a share of people who answer"),
     ],
     ids=lambda one: str(one)[:40],
 )

@@ -269,7 +269,7 @@ def test_what_cannot_be_reached_is_refused() -> None:
         epsilon_for(found, 0.03, 1000, rng=rng())
     with pytest.raises(ValueError, match="takes more than 1000000000 respondents"):
         respondents_for(found, 1e-6, rng=rng())
-    with pytest.raises(ValueError, match="warner takes no epsilon of the question"):
+    with pytest.raises(ValueError, match="warner takes its epsilon from its own parameters"):
         epsilon_for(asked("warner", YES_NO), 0.1, 1000, rng=rng())
     with pytest.raises(ValueError, match=r"less than epsilon_forever 1\.2"):
         epsilon_for(asked("krr", YES_NO | {"epsilon_forever": 1.2}), 0.05, 1000, rng=rng())

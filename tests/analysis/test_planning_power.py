@@ -243,7 +243,7 @@ def test_power_of_means_needs_all_shares_and_of_texts_is_refused() -> None:
     with pytest.raises(ValueError, match="mean must be given as the shares of all answers"):
         power_of_share(asked("duchi", NUMBER), "mean", 0.5, 5.0, 100, rng=rng())
     text = {"kind": "text", "candidates": ["a", "b"], "longest": 8, "no_answer": False}
-    with pytest.raises(ValueError, match="power is planned for other kinds than text"):
+    with pytest.raises(ValueError, match="power cannot be planned for the kind text"):
         power_of_share(asked("hashed-krr", text), "a", 0.5, 0.1, 100, rng=rng())
 
 

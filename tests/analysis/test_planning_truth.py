@@ -73,7 +73,7 @@ def test_truth_of_several_options_has_the_stated_shares() -> None:
         {"v0": 0.2, "none": 0.1},
         {"v0": 0.9, "none": 0.5},
     ):
-        with pytest.raises(ValueError, match="shares must be those of 1 to 2 ticks"):
+        with pytest.raises(ValueError, match="of all people tick 1 to 2 options"):
             truth_of(question, bad)
 
 

@@ -62,7 +62,7 @@ def test_without_noise_it_is_what_lme4_finds() -> None:
     assert [term.term for term in found.terms] == ["Intercept", "x", "sigma(school)"]
     assert (found.clusters, found.parameters) == (20, 3)
     assert found.predicted == ()
-    assert "within a cluster" in found.messages[-1]
+    assert "coefficients hold within each of" in found.messages[-1]
 
 
 def test_through_noise_it_is_the_maximum_of_the_written_out_integral() -> None:
@@ -122,18 +122,18 @@ def test_average_effects_are_averages_over_the_intercept() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"random": "z"}, 'of a known column, got "z", which is randomized'),
-        ({"random": "nobody"}, 'of a known column, got "nobody", which is none'),
+        ({"random": "z"}, 'needs a known column, got "z", which is randomized'),
+        ({"random": "nobody"}, 'needs a known column, got "nobody", which is none'),
         ({"random": "x"}, 'the column "x" of a random intercept cannot be in the formula'),
-        ({"random": "one"}, "two clusters or more, fewer than respondents, got 1 of 60"),
+        ({"random": "one"}, "two clusters or more, and fewer than respondents, got 1 of 60"),
         ({"random": "each"}, "fewer than respondents, got 60 of 60"),
         ({"random": "gaps"}, "a cluster in every row, got 1 of 60 rows"),
-        ({"family": "poisson"}, "a random intercept is of a logistic model"),
+        ({"family": "poisson"}, "a random intercept needs a logistic model"),
         ({"penalty": "log-f"}, "takes no penalty"),
-        ({"interval": "wald"}, "profile intervals alone"),
-        ({"clusters": np.arange(60) % 6}, "profile intervals alone"),
-        ({"formula": "y ~ z"}, "takes known predictors alone, got the randomized z"),
-        ({"formula": "w ~ x"}, 'with two answers, got "w", which can be left out'),
+        ({"interval": "wald"}, "only profile intervals"),
+        ({"clusters": np.arange(60) % 6}, "only profile intervals"),
+        ({"formula": "y ~ z"}, "takes only known predictors, got the randomized z"),
+        ({"formula": "w ~ x"}, 'with two answers, got "w", which respondents can skip'),
     ],
 )
 def test_what_has_no_random_intercept_is_said(options: dict[str, Any], message: str) -> None:

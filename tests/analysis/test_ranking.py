@@ -86,7 +86,7 @@ def test_words_say_no_more_than_ranks() -> None:
     def told(*counts: int) -> str:
         return sentence(list(ranked(of_three(), np.array([counts])).values()))
 
-    assert "cannot be told: with 95 % confidence it can be any of them" in told(10, 9, 8)
+    assert "The reports do not show which answer is the most frequent" in told(10, 9, 8)
     label = ranked(of_three(), np.array([[1, 0, 0]]))["v0"].label
     assert told(60, 50, 20) == (
         f"“{label}” has the largest estimate. With 95 % confidence it is among the first 2 of 3, "

@@ -153,7 +153,10 @@ def test_predictions_and_effects_follow_the_clusters() -> None:
         ({"strata": np.array([""] * 120)}, "strata must have a label for all, got 120 of 120"),
         ({"clusters": np.zeros(120)}, "each stratum must have two or more clusters"),
         ({"clusters": CLUSTERS, "strata": CLUSTERS > 0}, "each stratum must have two or more"),
-        ({"clusters": CLUSTERS, "penalty": "log-f"}, "a penalized model has profile intervals"),
+        (
+            {"clusters": CLUSTERS, "penalty": "log-f"},
+            "a penalized model has only profile intervals",
+        ),
     ],
 )
 def test_what_is_wrong_with_clusters_is_said(options: dict[str, Any], message: str) -> None:

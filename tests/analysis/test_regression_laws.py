@@ -86,13 +86,13 @@ def test_a_law_that_reports_speak_against_is_told(law: str, least: int, most: in
 def test_the_warning_names_the_terms_and_what_to_do() -> None:
     columns, known, _ = drawn("exponential", 1)
     (message,) = regress("y ~ u + age", columns, known, family="linear").messages
-    assert message.startswith("the likelihood takes errors to be normal")
+    assert message.startswith("the likelihood assumes errors to be normal")
     assert "u[T.yes]" in message
     assert ", age" not in message
     assert "--errors sandwich" in message
     columns, known, _ = drawn("gamma", 1)
     (message,) = regress("y ~ u + age", columns, known, family="poisson").messages
-    assert "counts vary more than by that law" in message
+    assert "counts vary more than that law allows" in message
 
 
 def test_counts_that_vary_less_are_told_too() -> None:
@@ -160,7 +160,7 @@ def test_corrected_scores_are_their_equations_with_weights(family: str) -> None:
     assert found.covariance == pytest.approx(scale**2 * bread @ meat @ bread.T, rel=1e-5)
     assert found.log_likelihood is None
     assert found.se_type == "sandwich"
-    assert found.messages[0].startswith("corrected scores: ")
+    assert found.messages[0].startswith("corrected scores, which assume no law")
 
 
 def test_known_predictors_have_the_likelihoods_estimates_with_errors_of_the_sandwich() -> None:

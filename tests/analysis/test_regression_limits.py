@@ -134,7 +134,9 @@ def test_an_empty_table_is_refused() -> None:
 def test_a_report_that_no_value_can_make_is_refused() -> None:
     chances = np.array([[0.9, 0.1], [0.1, 0.9], [0.0, 0.0]])
     column = replace(COLUMNS["y"], codes=np.arange(N) % 3, chances=chances)
-    with pytest.raises(ValueError, match='"y" must hold reports that some value can make, got 20'):
+    with pytest.raises(
+        ValueError, match='"y" must hold reports that are possible under some value, got 20'
+    ):
         regress("y ~ age", {"y": column}, KNOWN)
 
 
@@ -259,7 +261,7 @@ def test_answers_that_hardly_anybody_leaves_out_do_not_hide_a_linear_model() -> 
         assert found.converged
         if terms["x[no-answer]"].estimate is None:
             of_answering += 1
-            assert any("it is a model of those who answered" in text for text in found.messages)
+            assert any("this is a model of those who answered" in text for text in found.messages)
         slope = terms["x"]
         held += not_none(slope.conf_low) <= 0.4 <= not_none(slope.conf_high)
     # Of 40 intervals at 99 %, at least 37 hold with a chance of .999.

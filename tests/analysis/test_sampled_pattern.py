@@ -23,7 +23,7 @@ def test_questions_that_nobody_is_asked_together_have_no_law() -> None:
     law = Pattern((4, 4), (1, 2), (9, 3, 2, 1))
     sampled = SampledPattern(((0, 1), (2, 3)), (law, law))
     assert sampled.of([1, 0]).weights == (9, 2, 3, 1)
-    with pytest.raises(ValueError, match="questions of which somebody is asked all"):
+    with pytest.raises(ValueError, match="questions that some respondents are asked together"):
         sampled.of([0, 2])
 
 

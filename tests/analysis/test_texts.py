@@ -131,7 +131,10 @@ def test_candidates_may_stand_in_a_file_beside_the_survey(read: Any, tmp_path: P
         ('candidates = "bytes.txt"', "bytes.txt: line 2: expected text in UTF-8"),
         ('candidates = "long.txt"', "long.txt: line 2: expected a text of 1 to 32 letters"),
         ('mechanism = "rappor"', "mechanism must be one of hashed-krr, which fit"),
-        ('letters = "a"', "letters must be a text of the 2 to 200 letters that answers are made"),
+        (
+            'letters = "a"',
+            "letters must be a text of 2 to 200 letters, those that answers can have",
+        ),
         ('letters = "abc"\ncandidates = ["a", "b"]', 'unknown key "letters"'),
         ('mechanism = "krr"', "mechanism must be one of hashed-krr"),
         ('options = [{id = "a", text = "A"}]', 'unknown key "options"'),

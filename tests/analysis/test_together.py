@@ -287,7 +287,7 @@ def test_plans_state_the_limit_and_not_the_law_of_one_question(survey: Survey) -
     told = most_told(harassed)
     # e^1.5 = 4.482; the law of its reports alone has a ratio of 3.37 only.
     assert "more than 4.49 times as likely" in told
-    assert "up to the ε of the whole draw" in told
+    assert "the bound is the ε of the whole draw" in told
     assert float(harassed.randomizer.channel.ratio()) == pytest.approx(3.366, abs=0.01)
 
 

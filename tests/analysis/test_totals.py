@@ -153,8 +153,8 @@ def test_weights_are_numbers_of_people_unless_the_population_is_known() -> None:
 @pytest.mark.parametrize(
     ("people", "population", "message"),
     [
-        (None, None, "weights sum to 6, about the number of the 6 respondents"),
-        (100.0, 50, "stated once: the design file says 100 people, and 50 were asked for"),
+        (None, None, "weights sum to 6, which is no more than about the 6 respondents"),
+        (100.0, 50, "stated once: the design file states 100 people, and --population 50"),
         (None, 5, "population must be at least the 6 respondents"),
     ],
 )

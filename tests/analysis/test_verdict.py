@@ -145,4 +145,4 @@ def test_where_no_number_is_enough_it_is_said(survey: Survey) -> None:
 
 def test_nothing_is_told_of_nothing(survey: Survey) -> None:
     question, _ = told(survey, "met", 1)
-    assert judged(question, []).sentence == "Nothing can be told from these reports."
+    assert judged(question, []).sentence == "These reports show nothing."

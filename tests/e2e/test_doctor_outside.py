@@ -48,7 +48,7 @@ def test_a_collector_that_is_down_is_said_once(tmp_path: Path) -> None:
         trusted = [one for one in outside.look(proxy.url, authority) if not one.ok]
         others = [one for one in outside.look(proxy.url) if not one.ok]
     assert [one.subject for one in trusted] == ["health"]
-    assert trusted[0].finding.startswith("no answer of a collector (502)")
+    assert trusted[0].finding.startswith("no collector answered (502)")
     assert [one.subject for one in others] == ["certificate", "health"]
 
 

@@ -53,7 +53,7 @@ def test_designs_with_more_equations_than_unknowns_are_tested() -> None:
     assert float(row["p_value"]) == pytest.approx(0.68, abs=0.01)
     refused = _run("dice", "--tests")
     assert refused.exit_code == 1
-    assert "no test of fit: that takes a design with more equations" in refused.stderr
+    assert "no test of fit: it needs a design with more equations" in refused.stderr
 
 
 def test_intervals_are_those_asked_for() -> None:
@@ -122,7 +122,7 @@ def test_models_read_samples_whose_matrices_are_known() -> None:
     assert term["estimate"] == pytest.approx(-0.5609, abs=1e-3)  # the logit of 0.3633
     refused = _run("cheater", "--model", "stole ~ 1")
     assert refused.exit_code == 1
-    assert "models, tables and ranks take designs whose matrix is known" in refused.stderr
+    assert "models, tables and ranks need a design whose matrix is known" in refused.stderr
 
 
 def test_two_columns_are_crossed() -> None:
@@ -189,7 +189,7 @@ def test_people_hide_more_when_asked_directly() -> None:
         (["--table", "joined", "--constrained", "em"], "--table cannot be combined with --constr"),
         (["--family", "linear"], "estimates cannot be combined with --family"),
         (["--share", "joined.1=0.1"], "estimates cannot be combined with --share"),
-        (["--respondents", "9"], "expected either DATA, to estimate, or --respondents, to plan"),
+        (["--respondents", "9"], "expected either DATA (to estimate) or --respondents (to plan)"),
         (["--table", "joined", "--table", "joined"], "expected different columns of a table"),
         (["--table", "age", "--table", "town"], "expected a column with a design in the table"),
         (["--table", "joined", "--table", "nobody"], 'no column "nobody"; the file has joined'),
@@ -231,8 +231,8 @@ def test_answers_are_ranked(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "column", "message"),
     [
-        ("lie-detector", "used", "ranks take designs whose matrix is known"),
-        ("scrambled", "income", "ranks are of the answers of a column, got a scrambled number"),
+        ("lie-detector", "used", "ranks need a design whose matrix is known"),
+        ("scrambled", "income", "ranks need a column of answers, got a scrambled number"),
         ("dice", "nothing", 'no column "nothing"; the file has joined, age, town'),
     ],
 )
@@ -254,13 +254,13 @@ def test_a_design_is_planned_without_data() -> None:
     stated = ["--share", "income.mean=2750", "--share", "income.sd=1500"]
     weighted = _planned("scrambled", "--respondents", "600", *stated)
     assert float(_rows(weighted)[0]["half_width"]) > 100
-    assert "planned as if respondents were drawn one by one" in weighted.stderr
+    assert "the plan assumes that respondents are drawn one by one" in weighted.stderr
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ([], "expected either DATA, to estimate, or --respondents, to plan"),
+        ([], "expected either DATA (to estimate) or --respondents (to plan)"),
         (
             ["--respondents", "9", "--share", "joined=0.1"],
             "expected COLUMN.TERM=VALUE, of a column",

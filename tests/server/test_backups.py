@@ -61,8 +61,8 @@ def test_files_that_are_of_no_series_are_named_and_kept(tmp_path: Path) -> None:
         path.touch()
     done = run("prune", tmp_path)
     assert done.exit_code == 0
-    assert f"{by_hand}: not of a series" in done.stderr
-    assert f"{due}: not of a series" not in done.stderr
+    assert f"{by_hand}: does not belong to a series" in done.stderr
+    assert f"{due}: does not belong to a series" not in done.stderr
     assert (due.exists(), by_hand.exists()) == (False, True)
 
 
@@ -118,7 +118,7 @@ def test_what_is_missing_or_wrong_is_said(
     keys.write_text("# public key: age1x\nAGE-SECRET-KEY-1XX\n")
     assert "got a private one" in said("--scheduled", folder, "--recipients", keys)
     keys.write_text("age1x\n")
-    assert "age has failed: it said nothing" in said("--scheduled", folder, "--recipients", keys)
+    assert "age has failed: it gave no reason" in said("--scheduled", folder, "--recipients", keys)
     assert list(folder.iterdir()) == []
     assert store.backups.last() is None
     restored = run("restore", keys, "--identity", keys, "--db", tmp_path / "new.db")
@@ -149,7 +149,7 @@ def test_a_series_waits_prunes_replaces_and_is_restored(
     fill(store, survey, 49)
     waits = scheduled(database, folder)
     assert waits.exit_code == 0
-    assert "no backup now: less than a batch of reports has come to canteen" in waits.stderr
+    assert "no backup was made: less than a batch of reports has come to canteen" in waits.stderr
     assert not any(folder.iterdir())
     fill(store, survey, 500, simulated=True)  # are nobody's
     assert not any(folder.iterdir())
@@ -168,7 +168,7 @@ def test_a_series_waits_prunes_replaces_and_is_restored(
         connection.execute("UPDATE backup SET at = '2026-01-01T000000Z'")
     late = scheduled(database, folder, "--overdue", 1)
     assert late.exit_code == 1
-    assert "Last one: 2026-01-01. That is" in late.stderr
+    assert "Last backup: 2026-01-01. That is" in late.stderr
     # Once it is closed, its last three come into a backup that replaces those without them.
     store.surveys.close_waves(survey.id)
     old = {one.path for one in series(folder)}
@@ -209,7 +209,7 @@ def test_reports_that_come_while_a_backup_is_made_hold_it_up_too(
 
     before = series(folder), store.backups.held()
     monkeypatch.setattr(Store, "copied_in_memory", copied_late)
-    assert "no backup now" in scheduled(database, folder).stderr
+    assert "no backup was made" in scheduled(database, folder).stderr
     assert (series(folder), store.backups.held()) == before
 
 
@@ -266,7 +266,8 @@ def test_the_name_has_the_first_day_on_which_something_in_it_is_due(
     past.touch()
     told = run("prune", folder, "--dry-run")
     assert (
-        f"{past}: would be deleted: it has what was to be deleted after 2020-01-02" in told.stderr
+        f"{past}: would be deleted: it has reports that had to be deleted after 2020-01-02"
+        in told.stderr
     )
     assert past.exists()
     assert "1 of 2 backups are kept" in run("prune", folder).stderr

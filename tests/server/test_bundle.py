@@ -254,8 +254,8 @@ def test_a_bundle_of_another_release_is_checked_by_its_numbers(
     (tmp_path / "older.zip").write_bytes(_packed(members))
     result = run("verify", tmp_path / "older.zip")
     assert result.exit_code == 0, result.output
-    assert "16 files were compared with their hashes alone, which whoever changes" in result.stderr
-    assert "Run none of its programs" in result.stderr
+    assert "16 files were only compared with their hashes, and whoever changes" in result.stderr
+    assert "Run none of the bundle's programs" in result.stderr
     table = members["estimates.csv"].decode()
     heads, rows = table.split("\n", 1)
     # A column by another name is not compared, and of two by one name only one would be.
@@ -271,7 +271,7 @@ def test_a_bundle_of_another_release_is_checked_by_its_numbers(
         assert told.startswith("estimates.csv: "), changed[:300]
     more = members["datapackage.json"].replace(b'"reports": 120', b'"reports": 121', 1)
     assert more != members["datapackage.json"]
-    assert "the number of reports that were tallied of meat, 120, got 121" in _complaint(
+    assert "expected 120 reports, as the tally of meat has, got 121" in _complaint(
         _packed(members | {"datapackage.json": more})
     )
 

@@ -58,10 +58,10 @@ def test_a_bad_survey_is_one_line_and_exit_1(survey_file: Path) -> None:
     [
         (("laplace",), 'question "a": no ranges: laplace rounds numbers to the ends'),
         (("laplace", "laplace"), 'questions "a", "b": no ranges: laplace rounds numbers'),
-        (("duchi",), 'mechanism = "square-wave" tells a distribution'),
+        (("duchi",), 'mechanism = "square-wave" can show a distribution'),
         (("square-wave", "laplace"), 'question "b": no ranges: laplace rounds numbers to the ends'),
         (("square-wave", "noise"), 'question "b": no ranges: laplace adds so much noise'),
-        ((), "study: --bins is for numbers; it asks for none"),
+        ((), "study: --bins is for numbers; the survey asks for none"),
     ],
 )
 def test_ranges_are_refused_where_reports_do_not_show_them(

@@ -164,7 +164,7 @@ def test_every_change_is_a_line_of_the_log(signed_in: Browsers, store: Store) ->
             assert len(list(store.log.entries())) == before + 1, address
         if "delete" in address:  # and nothing else can be done with it then
             break
-    assert "none was changed" in browser.get("/log", **HTTPS).text
+    assert "no line was changed" in browser.get("/log", **HTTPS).text
 
 
 def links(answer: Any) -> list[str]:

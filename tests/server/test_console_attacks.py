@@ -125,7 +125,7 @@ def test_what_is_spent_tells_of_no_version_that_is_not_shown(
     store.surveys.publish(other)
     answered(store, other, 1, 60)
     # 660 less the 600 that are shown by themselves would be the 60 of another version.
-    with pytest.raises(Withheld, match="it would tell of fewer than 100 others"):
+    with pytest.raises(Withheld, match="reveal something about fewer than 100 others"):
         ledger_of_survey(store, "canteen", "total", batch=True)
     assert list(ledger_of_survey(store, "canteen", "total"))
 

@@ -159,7 +159,7 @@ def test_what_cannot_be_told_is_said_in_words(
     answered(store, survey, 2, 100)
     html = browser.get(ask(browser, first="dish", second="drinks.tea", wave="2"), **HTTPS).text
     assert "These reports cannot answer this:" in html
-    assert "too few respondents to tell the cells apart" in html
+    assert "too few respondents to distinguish the cells" in html
     assert "it takes" in html
     (job,) = store.work.of_survey("canteen")
     assert job.state == REFUSED

@@ -64,8 +64,8 @@ def test_decode_prints_exactly_the_columns_of_the_original(files: list[object]) 
         assert abs(float(row["proportion"]) - share) < 4 * float(row["prop_std_error"])
         assert 0 <= float(row["prop_low_95"]) < float(row["prop_high_95"]) <= 1
         assert float(row["estimate"]) == pytest.approx(PEOPLE * float(row["proportion"]), rel=1e-8)
-    assert "3 of 5 strings detected; about 5 % of them are false" in result.stderr
-    assert "each by itself misses in 3 % (Benjamini-Yekutieli)" in result.stderr
+    assert "3 of 5 strings detected; on average about 5 % of them are false" in result.stderr
+    assert "each single interval misses in 3 % (Benjamini-Yekutieli)" in result.stderr
     assert "strings that are not in the map: " in result.stderr
 
 
@@ -86,7 +86,7 @@ def test_the_detected_have_wider_intervals_and_can_be_printed_alone(files: list[
 
 def test_options_say_what_is_promised(files: list[object]) -> None:
     result = run(*files, "--any-false", "0.01", "--level", "0.9")
-    assert "a chance of at most 1 % (Bonferroni)" in result.stderr
+    assert "any is false is at most 1 % (Bonferroni)" in result.stderr
     assert "prop_low_90,prop_high_90" in result.stdout
     assert "about 20 % of them" in run(*files, "--false-discoveries", "0.2").stderr
     repeated = json.loads(run(*files, "--json", "--reports-per-person", "10").stdout)

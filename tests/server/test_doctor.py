@@ -83,9 +83,9 @@ def test_servers_of_this_database_are_found_by_any_name(db: Path, root: Path) ->
         (found,) = (one for one in machine.look(db, TODAY, root) if one.subject == "servers")
         return found.finding
 
-    assert said() == "1 of this database run here"
+    assert said() == "1 serve this database here"
     shutil.rmtree(root / "proc/77")
-    assert said() == "none of this database runs here, or another user cannot see"
+    assert said() == "none serves this database here, as far as this user can see"
     # In a container the path is another one.
     other = root / "proc/79"
     (other / "cmdline").write_text("deniable\0serve\0--db=/data/deniable.db\0")
@@ -93,7 +93,7 @@ def test_servers_of_this_database_are_found_by_any_name(db: Path, root: Path) ->
     (root / "container").mkdir()
     (root / "container/data").symlink_to(db.parent)
     (other / "root").symlink_to(root / "container")
-    assert said() == "1 of this database run here"
+    assert said() == "1 serve this database here"
 
 
 def test_where_the_journal_is_is_said(db: Path, root: Path) -> None:
@@ -134,7 +134,7 @@ FAULTS: dict[str, tuple[Callable[[Path, Path], object], str, str]] = {
             db, root
         ),
         "servers",
-        "2 of this database",
+        "2 serve this database",
     ),
     "log of Caddy": (
         edit("etc/caddy/caddy.json", '{"apps": {"http": {"servers": {"s": {"logs": {}}}}}}'),
@@ -214,11 +214,11 @@ def test_a_series_of_backups_that_does_not_go_on_is_seen(db: Path, root: Path) -
     store.surveys.open_wave(survey.id)
     person = {"harassed": "yes", "told": "nobody", "team": "lab", "income": "1230"}
     to_store(store, survey.id, payloads(survey, [person] * 60, 1, 1), lambda _: None)
-    assert wrong(db, root) == {"backups": "none of a series was made"}
+    assert wrong(db, root) == {"backups": "no backup of a series was made"}
     store.backups.note("2025-12-31T023000Z", {key: Held(0, "")})
     assert wrong(db, root) == {}
     store.backups.note("2025-12-01T023000Z", {key: Held(0, "")})
-    assert wrong(db, root) == {"backups": "the last of a series was made on 2025-12-01"}
+    assert wrong(db, root) == {"backups": "the last backup of a series was made on 2025-12-01"}
     held = {key: Held(60, ""), (survey.id, *WHOLE): Held(60, "")}
     store.backups.note("2025-12-01T023000Z", held)  # and nothing has come since
     assert wrong(db, root) == {}

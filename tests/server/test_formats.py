@@ -289,7 +289,7 @@ def test_binary_files_are_not_printed_on_a_terminal(
     for form in ("sav", "dta", "xlsx", "parquet"):
         result = run(*words, "--format", form)
         assert (result.exit_code, result.stdout) == (2, "")
-        assert f"{form} is no text for a terminal: name a file with --output" in result.stderr
+        assert f"{form} is not text for a terminal: name a file with --output" in result.stderr
     assert run(*words).exit_code == 0
     again = run(*words, "--output", written.path("csv"))
     assert (again.exit_code, "expected a new file" in again.stderr) == (1, True)

@@ -198,7 +198,7 @@ def test_each_question_and_step_is_told_of() -> None:
         "FL_4": "everybody is asked all of it",
         "last": "its skip logic is left out",
         "Smoking": "fewer than half of the questions are translated: FR",
-        "where": "what is written beside an option is a text",
+        "where": "the text beside an option becomes a question",
     }.items():
         assert told[name][0] == "changed", name
         assert change in told[name][1]

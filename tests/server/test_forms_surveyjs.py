@@ -137,7 +137,7 @@ def test_each_element_is_told_of() -> None:
     assert told["last"][0] == "changed"
     assert "the condition {km} + 1 > 3 could not be translated" in told["last"][1]
     assert "defaultValue is left out" in told["last"][1]
-    lacking = "its text in de is missing: that of another language is used"
+    lacking = "its text in de is missing: the text of another language is used"
     assert told["drove"] == ("changed", f"{lacking}; ε = 1 is proposed")
     alone = imported({"elements": [{"type": "boolean", "name": "drove", "title": "Did you?"}]})
     assert (alone.rows[0].outcome, alone.rows[0].detail) == ("imported", "ε = 1 is proposed")

@@ -84,7 +84,7 @@ def test_the_convolution_and_its_delta_are_shown(tmp_path: Path) -> None:
     web = client.get("/api/surveys/tenths/ledger.csv?delta=1e-3", headers=proof)
     assert rows_of(web.get_data(as_text=True))[0] == free
     page = client.get("/surveys/tenths/privacy", headers=proof).get_data(as_text=True)
-    assert f"ε spent by one: {usual['epsilon']} to {usual['epsilon']}" in page
+    assert f"One respondent spent ε = {usual['epsilon']} to {usual['epsilon']}" in page
     assert "δ = 1e-06" in page
     assert "convolution" in page
     assert "at most 20, and 0.1 for a first wave" in page

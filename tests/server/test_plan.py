@@ -137,7 +137,7 @@ def test_a_table_of_nothing_has_its_header_and_fails(tmp_path: Path, form: str) 
     path.write_text(TEXTS)
     found = plan(str(path), "--table", "power", "--format", form)
     assert found.exit_code == 1
-    message = "power of s: expected at least one question that it can be told of, got none"
+    message = "power of s: expected at least one question that this table can plan, got none"
     assert found.stderr == f"Error: {message}\n"
     columns = [one.name for one in fields(Power)]
     head = {"csv": [",".join(columns)], "json": ["["], "text": columns}

@@ -136,7 +136,7 @@ def test_one_draw_is_compared_with_separate_ones() -> None:
 
 def test_a_section_that_cannot_be_told_says_why() -> None:
     (text,) = power(Asked(survey_with("T"), 1)).texts
-    assert text == "Power cannot be told: respondents must be at least 2 for two groups, got 1."
+    assert text == "Power cannot be computed: respondents must be at least 2 for two groups, got 1."
 
 
 def test_every_question_has_its_sentence_and_two_pictures(example: Survey) -> None:
@@ -184,12 +184,12 @@ def test_reports_that_tell_of_one_answer_are_added_up() -> None:
     survey = read_survey(path)
     harassed, told, *_ = survey.questions
     assert together(survey, harassed, 1) == (
-        " Reports on it in one wave, and on told, asked of some because of it, tell about it "
-        "together: ε = 2, which moves a belief of 50 % to 88.1 % at most."
+        " All reports on it in one wave, and on told (shown only after some of its answers), "
+        "together have ε = 2, which moves a belief of 50 % to 88.1 % at most."
     )
-    assert "in 3 waves, tell about it together: ε = 3," in together(survey, told, 3)
+    assert "in 3 waves together have ε = 3," in together(survey, told, 3)
     assert together(survey, told, 1) == ""
-    assert "and on told, asked of some because of it" in Page(full(survey)).text
+    assert "and on told (shown only after some of its answers)" in Page(full(survey)).text
 
 
 def test_every_deployment_is_there_with_unit_and_model() -> None:
@@ -239,7 +239,7 @@ def test_composition_shows_the_smallest_total_with_method_and_delta() -> None:
     assert all(name in figure.svg for name in ("sum", "advanced", "convolution", "zCDP"))
     same = composition([row(1, advanced=1.0, zcdp=1.0), row(2, advanced=2.0, zcdp=2.0)], 1e-6)
     assert list(same.tables[0].columns) == ["Waves", "Charged", "sum", *ends]
-    assert same.figures[0].caption == "No method proves less than this."
+    assert same.figures[0].caption == "No method proves a smaller total than this."
     assert "convolution" not in same.figures[0].svg
     assert not composition([], 1e-6)
     assert not composition(ROWS[:1], 1e-6).figures
@@ -267,7 +267,7 @@ def test_a_plan_says_why_it_can_be_wider_if_nobody_could_skip(tmp_path: Path) ->
             f"points = {points}\nepsilon = 1\n"
         )
         notes.append(precision(Asked(read_survey(path), 800)).tables[0].note)
-    assert notes[0].startswith("Where it is wider if nobody could skip, the randomizer is another")
+    assert notes[0].startswith("If nobody could skip, the question would have one value fewer")
     assert notes[1] == ""
 
 

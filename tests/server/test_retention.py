@@ -298,7 +298,7 @@ def test_a_backup_is_restored_though_a_survey_is_past_its_last_day(
     store.copy_to(tmp_path / "b.db")
     told = run("restore", tmp_path / "b.db", "--db", tmp_path / "new.db")
     assert told.exit_code == 0, told.stderr
-    assert "12 reports deleted, as the surveys promised" in told.stderr
+    assert "12 reports were deleted, as the surveys promised" in told.stderr
     new = Store(tmp_path / "new.db")
     assert new.reports.kept(survey.id, 1) == 0
     assert new.reports.per_version(survey.id) == {survey.version: 12}
@@ -366,6 +366,6 @@ def test_groups_of_enough_are_not_warned_of(
     assert set(take_in(store, bodies, survey)) == {201}
     told = run("audit", "--db", store.database.place)
     assert "note: " not in told.stderr
-    assert "none of fewer than 20" in told.stdout
+    assert "none has fewer than 20" in told.stdout
     survey_file.write_text(survey_file.read_text().replace("Roast", "Roast beef"))
     assert "fewer than 20" not in run("publish", survey_file, "--db", store.database.place).stderr

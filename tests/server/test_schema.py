@@ -160,7 +160,7 @@ def test_a_survey_that_was_tampered_with_is_not_migrated(tmp_path: Path) -> None
         connection.execute("UPDATE survey SET spec = replace(spec, 'Roast', 'Toast')")
     connection.close()
     before = _rows(database, "SELECT * FROM ledger")
-    with pytest.raises(StoreError, match="a survey that is not what its version says"):
+    with pytest.raises(StoreError, match="a survey that differs from its version"):
         Store(database, upgrade=True)
     assert _version(database) == 2
     assert _rows(database, "SELECT * FROM ledger") == before

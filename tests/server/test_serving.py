@@ -244,7 +244,7 @@ def test_a_new_database_begins_without_a_survey(tmp_path: Path) -> None:
         assert "No survey" in fetch(f"{url}/surveys", token)
     with pytest.raises(subprocess.CalledProcessError) as told:
         command("serve", "--new", "--db", database)
-    assert "expected no database, got one" in told.value.stderr
+    assert "already exists; leave --new out" in told.value.stderr
 
 
 def test_what_was_published_in_the_browser_stays_closed_over_a_restart(

@@ -46,7 +46,10 @@ def test_the_page_says_what_is_good_and_where_it_is_set(signed_in: Browsers, sto
     store.studies.plan("idea", 2000)
     page = browser.get("/surveys/idea/publish", **HTTPS).text
     assert '<details id="steps">' in page
-    assert "Good for 2,000 respondents: steps of 50 to 250, shown from 100 to 500 reports" in page
+    assert (
+        "Good values for 2,000 respondents are steps of 50 to 250, shown from 100 to 500 reports"
+        in page
+    )
     store.studies.plan("idea", 200)
     page = browser.get("/surveys/idea/publish", **HTTPS).text
     assert '<details id="steps" open>' in page

@@ -200,7 +200,7 @@ def test_check_says_what_ethics_boards_ask_for(tmp_path: Path) -> None:
 
 def test_check_says_how_long_browsers_remember(tmp_path: Path) -> None:
     path = tmp_path / "s.toml"
-    warning = "waves that are more than 7 days apart: Safari deletes"
+    warning = "if waves are more than 7 days apart, Safari deletes"
     assert warning not in checked(path, survey_of(STUDY))
     assert warning in checked(path, survey_of(STUDY, QUESTION + "epsilon_forever = 2\n"))
 

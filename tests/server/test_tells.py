@@ -54,7 +54,7 @@ def test_what_the_cap_allows_over_waves_is_said(tmp_path: Path) -> None:
     text = (tmp_path / "s.toml").read_text()
     (tmp_path / "s.toml").write_text(text.replace("[[", "[privacy]\ncap = 6.0\n[[", 1))
     (said,) = [line for line in messages(tmp_path, "check") if "odds" in line]
-    assert "over all waves the cap allows ε = 6, which is odds of up to 404 to 1" in said
+    assert "over all waves the cap allows ε = 6, which means odds of up to 404 to 1" in said
 
 
 @pytest.mark.parametrize(

@@ -315,7 +315,7 @@ def test_options_of_a_group_and_questions_of_a_sample_are_crossed(tmp_path: Path
     assert float(found["yes", "yes"]["conf_low"]) <= 0.25 <= float(found["yes", "yes"]["conf_high"])
     result = _run("regress", "s", "q0 ~ q1 + q2 + q3", "--db", db)
     assert result.exit_code == 1
-    assert "expected reports that tell of all of these, got none" in result.output
+    assert "expected reports about all of these questions, got none" in result.output
 
 
 def test_options_of_one_draw_are_not_crossed(answered: Path) -> None:
@@ -326,7 +326,7 @@ def test_options_of_one_draw_are_not_crossed(answered: Path) -> None:
     words = ("night-2026", "tried.alcohol", "tried.cannabis", "--db", answered.parent / "night.db")
     result = _run("crosstab", *words)
     assert result.exit_code == 1
-    assert "expected columns that were randomized apart" in result.output
+    assert "expected columns from separate draws" in result.output
     # The options of a required question, of which few may be ticked, come from one draw, too.
     options = ", ".join(f'{{id = "o{x}", text = "x"}}' for x in range(6))
     path = answered.parent / "few.toml"
@@ -339,9 +339,9 @@ def test_options_of_one_draw_are_not_crossed(answered: Path) -> None:
     night.surveys.publish(few)
     night.surveys.open_wave(few.id)
     result = _run("crosstab", "few", "q.o0", "q.o1", *words[3:])
-    assert "expected columns that were randomized apart" in result.output
+    assert "expected columns from separate draws" in result.output
     result = _run("crosstab", "night-2026", "tried", "drove", *words[3:])
-    assert "got 'tried' (of several options name one)" in result.output
+    assert "got 'tried' (name one option, such as question.option)" in result.output
 
 
 def test_rounding_of_numbers_is_told(answered: Path) -> None:
@@ -357,7 +357,7 @@ def test_too_few_respondents_for_a_table_are_told(
     result = _run("crosstab", "canteen", "meat", "dish", "--db", database)
     assert result.exit_code == 1
     assert (
-        "too few respondents to tell the cells apart: with 20 a share is known to" in result.output
+        "too few respondents to distinguish the cells: with 20 a share is known to" in result.output
     )
 
 

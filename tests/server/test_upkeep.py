@@ -58,11 +58,11 @@ def test_what_a_killed_server_left_is_never_mixed_with_a_backup(
     Path(f"{new}-wal").write_bytes(left)
     told = run("restore", tmp_path / "b.db", "--db", new)
     assert told.exit_code == 1
-    assert "new.db-wal: expected no such file; move new.db and all new.db-* away" in told.stderr
+    assert "new.db-wal: already exists; move new.db and all new.db-* away" in told.stderr
     # The raw file without its log lacks what was acknowledged.
     told = run("restore", database, "--db", tmp_path / "other.db")
     assert told.exit_code == 1
-    assert "canteen.db-wal has more of it; use deniable backup" in told.stderr
+    assert "canteen.db-wal holds a part of it; use deniable backup" in told.stderr
     assert not new.exists()
     assert not (tmp_path / "other.db").exists()
 
@@ -72,7 +72,7 @@ def test_audit_says_what_each_table_is(store: Store) -> None:
     assert {"table draft", "table draft_version", "table draft_file"} <= {
         one.subject for one in found
     }
-    assert [one.subject for one in found if "not of this program" in one.finding] == []
+    assert [one.subject for one in found if "not a table of this program" in one.finding] == []
 
 
 def test_a_backup_with_a_changed_log_is_refused(store: Store, tmp_path: Path) -> None:
@@ -382,7 +382,7 @@ def test_others_wait_for_the_lock_only_so_long(
 ) -> None:
     monkeypatch.setattr(File, "LOCK_PATIENCE", 0.2)
     other = File(database)
-    busy = pytest.raises(StoreBusy, match="is being written by another process for long")
+    busy = pytest.raises(StoreBusy, match="another process has been writing it for long")
     with other.locked(), busy:
         store.log.add("2026-01-01T00:00:00Z", "ada", "view", "canteen")
     store.log.add("2026-01-01T00:00:00Z", "ada", "view", "canteen")

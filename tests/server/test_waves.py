@@ -191,7 +191,7 @@ def test_a_wrong_charge_is_found(empty: Store, tmp_path: Path) -> None:
             (2 * survey.charge,),
         )
     assert list(empty.upkeep.discrepancies(date.today())) == [
-        "panel: somebody was charged another sum",
+        "panel: a respondent was charged another sum than reports cost",
         "panel: the totals are not a recount of the ledger",
     ]
 

@@ -86,4 +86,4 @@ def test_an_export_of_an_open_wave_says_what_a_second_one_shows(
     assert "is open" not in run(*words, "--output", tmp_path / "closed").stderr
     store.surveys.open_wave("canteen")
     told = run(*words, "--output", tmp_path / "open").stderr
-    assert "wave 1 is open: another export would show which reports came in between" in told
+    assert "wave 1 is open, and another export would show which reports came in between" in told

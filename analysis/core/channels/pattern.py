@@ -188,8 +188,8 @@ class Pattern:
         together = self.contrast(*chosen_parts)
         if not together:
             raise ValueError(
-                "pattern: expected reports that tell how answers go together, got weights by which "
-                "they tell of each answer alone"
+                "pattern: expected weights whose reports depend on several answers together, got "
+                "weights whose reports depend on each answer alone"
             )
         return prod(self.contrast(part) for part in chosen_parts) / together
 

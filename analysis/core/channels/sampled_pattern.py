@@ -96,7 +96,7 @@ def _mean(channel: SampledPattern, chosen: tuple[int, ...]) -> Pattern:
         for pattern, weight in enumerate(weights):
             chances[pattern] += Fraction(times * weight, sum(weights))
     if not asked:
-        raise ValueError("expected questions of which somebody is asked all")
+        raise ValueError("expected questions that some respondents are asked together")
     whole = lcm(*(chance.denominator for chance in chances))
     counts = [int(chance * whole) for chance in chances]
     return Pattern(

@@ -113,8 +113,8 @@ class Sets(OfFlags):
         fits = ticking - ROUNDING <= total <= self.at_most * ticking + ROUNDING
         if none < -ROUNDING or not fits or shares.max() > ticking + ROUNDING:
             raise ValueError(
-                f"shares must be those of 1 to {self.at_most} ticks of the rest but none "
-                f"and no-answer, {ticking:g}, got {total:g} ticks together, {shares.max():g} of one"
+                f"shares of options: {ticking:g} of all people tick 1 to {self.at_most} options "
+                f"each, got shares that sum to {total:g}, the largest {shares.max():g}"
             )
         nothing = (0,) * len(shares) + (1,)
         parts: list[tuple[Any, float]] = [(nothing, none), (None, skipped)]

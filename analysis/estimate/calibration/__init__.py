@@ -94,8 +94,8 @@ class Calibration:
         for margin in margins:
             if len(margins) > 1 and NO_ANSWER in margin.column.values:
                 raise ValueError(
-                    f"{margin.column.name}: of several margins, questions must be required: who "
-                    "leaves one out is in none of its groups"
+                    f"{margin.column.name}: with several margins, each question must be required, "
+                    "since a respondent who skips it belongs to none of its groups"
                 )
             margin.check_told()
         self._columns = columns

@@ -151,12 +151,12 @@ def from_matrix(
     if np.abs(sums - 1).max() > 1e-9:
         worst = int(np.abs(sums - 1).argmax())
         raise ValueError(
-            f"columns of the matrix must sum to 1, since one of the reports is made; that of "
+            f"columns of the matrix must sum to 1, since each value leads to one of the reports; "
             f'"{values[worst]}" sums to {sums[worst]:.10g} (write "1/3" rather than 0.333)'
         )
     rows = _rows(codes, len(matrix))
     if not matrix.any(axis=1).all():
-        raise ValueError("each row of the matrix must have a report that some value can make")
+        raise ValueError("each row of the matrix must have a positive probability, got a row of 0")
     with np.errstate(divide="ignore"):
         epsilon = float(np.log(matrix.max(axis=1) / matrix.min(axis=1)).max())
     return Column(
@@ -214,7 +214,7 @@ def left_inverse(matrix: Floats) -> Floats:
     sizes = np.linalg.svd(scaled, compute_uv=False)
     if sizes[-1] < 1e-9 * sizes[0]:
         raise ValueError(
-            "the matrix must tell all values apart, but its columns are linearly dependent: "
+            "the matrix must distinguish all values, but its columns are linearly dependent: "
             "reports are as likely under one mix of values as under another"
         )
     scores[known] = np.linalg.pinv(scaled).T[known] / root

@@ -100,7 +100,7 @@ def _check(columns: list[Column]) -> None:
         )
     draws = drawn_together([column.place for column in columns])
     if len(set(names)) < len(names) or len(draws) < len(names):
-        raise ValueError(f"expected columns that were randomized apart, got {', '.join(names)}")
+        raise ValueError(f"expected columns from separate draws, got {', '.join(names)}")
     if (cells := prod(len(column.values) for column in columns)) > MOST_CELLS:
         raise ValueError(
             f"{', '.join(names)}: a table takes at most {MOST_CELLS} combinations of values, got "

@@ -63,5 +63,5 @@ def rows_of(
 def yes_first(table: Table, name: str, values: tuple[str, ...], yes: str | None) -> tuple[str, ...]:
     """Return the values in the order of a classic design, whose first input is "yes"."""
     if yes is None:
-        raise table.error("yes", f"given, since {name} has to know: one of {', '.join(values)}")
+        raise table.error("yes", f"one of {', '.join(values)}, since {name} needs to know it")
     return (yes, *(value for value in values if value != yes))

@@ -76,9 +76,9 @@ class LatentColumn:
                 scores[law.blocks == block] = left_inverse(chances[law.blocks == block])
         except ValueError:
             raise DataError(
-                f'column "{self.name}": models, tables and ranks take designs whose matrix is '
-                "known and tells all values apart in each sample; "
-                f"{self.mechanism} has only estimates"
+                f'column "{self.name}": models, tables and ranks need a design whose matrix is '
+                "known and distinguishes all values in each sample; "
+                f"{self.mechanism} allows only estimates"
             ) from None
         return Column(
             name=self.name,

@@ -215,7 +215,7 @@ def _of_name(
     part = named_part(table)
     name = part.take("name", lambda value: value in [*NAMED], f"one of {', '.join(NAMED)}")
     if len(values) != 2:
-        raise table.error("values", f"two, since {name} knows yes and no")
+        raise table.error("values", f"two values, since {name} is for yes and no")
     order, named = yes_first(table, name, values, yes), NAMED[name]
     anchor = None
     if named.anchor is not None:

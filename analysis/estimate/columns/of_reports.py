@@ -40,7 +40,7 @@ def chosen_columns(
     for name in wanted:
         if name not in spelled:
             options = any(column.startswith(f"{name}.") for column in known)
-            more = " (of several options name one)" * options
+            more = " (name one option, such as question.option)" * options
             raise ValueError(
                 f"question: expected one of {', '.join(known)}, got {name[:64]!a}{more}"
             )
@@ -79,12 +79,12 @@ def columns_of_reports(
     if not counted.all():
         if not counted.any():
             raise ValueError(
-                f"{' and '.join(names)}: expected reports that tell of all of these, got none: "
-                "each report tells of some"
+                f"{' and '.join(names)}: expected reports about all of these questions, got none: "
+                "each report is about some of them"
             )
         notes.append(
-            f"{np.count_nonzero(counted):,} of {len(counted):,} respondents were asked, or "
-            f"told, {' and '.join(names)} together, and count here"
+            f"only the {np.count_nonzero(counted):,} of {len(counted):,} respondents whose "
+            f"reports are about both {' and '.join(names)} count here"
         )
     columns: dict[str, Column] = {}
     for name, question in questions.items():

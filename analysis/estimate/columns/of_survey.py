@@ -70,8 +70,8 @@ def told_together(question: Question, places: Sequence[int], reports: Reports) -
     if told is None:
         wanted = [column_names(question)[place] for place in places]
         raise ValueError(
-            f"{' and '.join(wanted)}: expected columns that were randomized apart, but one draw "
-            "told of these options; options can be crossed if a [[together]] table names their "
+            f"{' and '.join(wanted)}: expected columns from separate draws, but these options "
+            "share one draw; options can be crossed if a [[together]] table names their "
             'question, or if it is required and has mechanism = "group" or "multihot"'
         )
     return told
@@ -105,8 +105,8 @@ def rounding(question: Question) -> str | None:
     step = float((domain.high - domain.low) / question.randomizer.encoder.steps)
     return (
         f"{question.id} was rounded at random, to numbers {step:g} apart, before it was "
-        "randomized: that spares its means, but pulls its correlations, and slopes on it, toward "
-        "0, the more the less numbers differ"
+        "randomized: its means stay unbiased, but its correlations and the slopes on it are "
+        "pulled toward 0, most strongly if the true numbers hardly differ"
     )
 
 

@@ -47,8 +47,8 @@ class Sample:
             raise ValueError("weights must not all be 0")
         if len(lonely := np.flatnonzero(self._sizes() < 2)):
             raise ValueError(
-                "each stratum must have two or more clusters or respondents, else its variance "
-                f"cannot be told: stratum {lonely[0] + 1} has one; join it with another"
+                "each stratum must have two or more clusters or respondents, or its variance "
+                f"cannot be estimated: stratum {lonely[0] + 1} has one; join it with another"
             )
 
     @property

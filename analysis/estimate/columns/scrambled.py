@@ -81,7 +81,7 @@ class ScrambledDesign:
         """Return that of the mean; `stated` has the true ``mean`` and ``sd``, and both must be."""
         if set(stated) != {"mean", "sd"} or not stated["sd"] >= 0:
             got = ", ".join(f"{term} = {value:g}" for term, value in stated.items()) or "nothing"
-            raise ValueError(f"expected the true mean, and sd of at least 0, of numbers, got {got}")
+            raise ValueError(f"expected the true mean of the numbers and an sd >= 0, got {got}")
         rest, times, plus = 1 - self.truth, self.multiply, self.add
         mean = stated["mean"]
         square = (self.truth + rest * times.square) * (mean**2 + stated["sd"] ** 2)

@@ -79,8 +79,8 @@ def times_population(
     if not is_known:
         raise ValueError(
             "totals of a design of several samples, or of a scrambled number, need the size of the "
-            f"population: weights sum to {people:,.6g}, and nobody knows how far that is off; say "
-            "--population N"
+            f"population: weights sum to {people:,.6g}, and the error of that sum is unknown; "
+            "give --population N"
         )
     return {
         (row.question, row.term): PopulationTotal.of(
@@ -98,8 +98,8 @@ def _people(n: int, sample: Sample | None, population: int | None) -> tuple[floa
     people = None if sample is None else sample.people
     if population is not None and people is not None:
         raise ValueError(
-            f"population must be stated once: the design file says {people:,.10g} people, and "
-            f"{population:,} were asked for"
+            f"population must be stated once: the design file states {people:,.10g} people, and "
+            f"--population {population:,}"
         )
     if population is not None:
         people = check_population(population, n)
@@ -108,8 +108,8 @@ def _people(n: int, sample: Sample | None, population: int | None) -> tuple[floa
     weighed = float(sample.weights.sum())
     if weighed <= _NORMALIZED * n and not sample.is_simple:
         raise ValueError(
-            f"totals need the size of the population: weights sum to {weighed:,.6g}, about the "
-            f"number of the {n:,} respondents or less, so they are no numbers of people; say "
+            f"totals need the size of the population: weights sum to {weighed:,.6g}, which is no "
+            f"more than about the {n:,} respondents, so they do not count people; give "
             "--population N"
         )
     return weighed, False

@@ -99,8 +99,8 @@ class UnrelatedNumberColumn(NumberColumn):
     @property
     def identified(self) -> str:
         return (
-            "only both means are identified of a number that an unrelated one of unknown mean "
-            "replaces"
+            "if an unrelated number of unknown mean can replace the true one, only the two means "
+            "are identified"
         )
 
     @property
@@ -161,7 +161,7 @@ def read_unrelated_number(table: Table, part: Table) -> UnrelatedNumberDesign:
     given = part.take(
         "truth",
         lambda value: is_table(value) and len(value) == 2,
-        "a table of two samples, since the mean of what replaces numbers is unknown",
+        "a table of two samples, since the mean of the unrelated number is unknown",
     )
     part.finish()
     truths = {

@@ -89,7 +89,7 @@ def distribution(
     """
     if not tells_distribution(randomizer, domain):
         raise ValueError(
-            "distribution needs reports that tell more than the mean, got a number that is "
+            "distribution needs reports that depend on more than the mean, got a number that is "
             "rounded to the ends of its range"
         )
     check_level(confidence_level)

@@ -115,8 +115,9 @@ def most_told(question: Question) -> str:
     )
     if question.table is not None:
         text += (
-            " So much it tells somebody who knows the answers that are drawn with it; if these go "
-            "together, it can be up to the ε of the whole draw."
+            " This bound is for somebody who knows the answers that are drawn with it. For "
+            "somebody who does not, and if the answers are correlated, the bound is the ε of the "
+            "whole draw."
         )
     if randomizer.delta:
         text += (
@@ -126,8 +127,8 @@ def most_told(question: Question) -> str:
         )
     if question.memo:
         text += (
-            f" Reports of all waves together: {rounded_up(float(randomizer.forever))} times, as "
-            "long as the answer stays the same."
+            " For the reports of all waves together the bound is "
+            f"{rounded_up(float(randomizer.forever))} times, as long as the answer stays the same."
         )
     return text
 
@@ -179,7 +180,7 @@ def _of_single_reports(question: Question, labels: Mapping[str, str]) -> list[Od
         label = _label_of(question, NO_ANSWER, labels)
         answers = [*answers, (domain.skipped, NO_ANSWER, label, who)]
     values = [value for value, *_ in answers]
-    sends = "a report that tells most for it"
+    sends = "a report that speaks most for it"
     return [
         Odds(question.id, term, label, who, answers[other][-1], sends, p, q)
         for index, ((value, term, label, who), (p, q, other)) in enumerate(

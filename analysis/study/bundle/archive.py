@@ -47,7 +47,7 @@ def pack(members: Mapping[str, bytes]) -> bytes:
     if total > LARGEST - 2**16:
         raise DataError(
             f"bundle: expected at most {LARGEST >> 20:,} MiB, got {total >> 20:,}; leave the "
-            "reports out (--without-reports), and export them by themselves"
+            "reports out (--without-reports), and export them separately"
         )
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:

@@ -33,9 +33,10 @@ _MEMBERS = {
     "codebook.json": ("The same as JSON.", "application/json"),
     "reports.csv": (f"The randomized reports, in no order of arrival. {HOW_TO_USE}", "text/csv"),
     "together.csv": (
-        "Pairs of columns that were drawn together, so that products of their weights are biased: "
-        "with weights y of one of k values and g of one of l, the share of both is the mean of "
-        "y·g + excess·(y - 1/k)·(g - 1/l) over those who were asked both.",
+        "Pairs of columns that were drawn together, so that products of their weights are biased. "
+        "Let y be a weight of the first column, which has k values, and g one of the second, which "
+        "has l. The share of people with both is the mean of y·g + excess·(y - 1/k)·(g - 1/l) "
+        "over those who were asked both.",
         "text/csv",
     ),
     "study.R": (
@@ -55,8 +56,8 @@ _MEMBERS = {
     ),
     "tallies.csv": ("The same as a table.", "text/csv"),
     "channels.csv": (
-        "How each share and mean follows from sums of scores: a share is (x/m - q) / (p - q), a "
-        "mean low + width A/B.",
+        "How each share and mean follows from sums of scores: a share is (x/m - q) / (p - q), and "
+        "a mean is low + width A/B.",
         "text/csv",
     ),
     "scores.csv": ("What a count in each cell of a tally adds to each share and mean.", "text/csv"),
@@ -84,7 +85,7 @@ _COLUMNS = {
     "conf_level": "Confidence level.",
     "conf_method": "Method of the interval.",
     "n": "Reports on the question.",
-    "n_eff": "So many people, asked directly, would give the same standard error.",
+    "n_eff": "How many people, asked directly, would give the same standard error.",
     "epsilon": "ε of one report.",
     "mechanism": "Name of the mechanism.",
     "flag": "Remarks, joined by semicolons.",
@@ -93,8 +94,8 @@ _COLUMNS = {
     "value": "What the promise is; in the codebook the id of the value.",
     "cohort": "Cohort, 0 where there are none.",
     "symbol": "Symbol that a report counts for.",
-    "count": "So many reports count for it.",
-    "reports": "What part of a report one such count is.",
+    "count": "How many reports count for the symbol.",
+    "reports": "The part of a report that one such count is.",
     "quantity": "share or mean.",
     "p": "Chance that a report supports the value if it is the true one.",
     "q": "Chance that a report supports the value if another is the true one.",
@@ -110,11 +111,11 @@ _COLUMNS = {
     "cells": "How the column of the reports writes them.",
     "missing": "What an empty cell of that column means.",
     "text": "Wording of the question.",
-    "asked": "On which condition the question is shown.",
+    "asked": "The condition under which the question is shown.",
     "weight": "Column of the weights whose mean is the share of this value, or the mean.",
-    "divisor": "Column of weights whose mean divides that of `weight`.",
+    "divisor": "Column of the weights by whose mean the mean of `weight` is divided.",
     "draw": "Id of the table of questions that were drawn together, if this one was.",
-    "portion": "Part of people who were asked the question.",
+    "portion": "The part of people who were asked the question.",
     "delta": "δ of one report.",
     "reason": "Why the author chose this ε.",
     "earlier_labels": "Labels of the value in earlier versions, joined by |.",
@@ -122,8 +123,8 @@ _COLUMNS = {
     "randomizer": "Encoder and channel with their whole numbers, as docs/protocol.md has them.",
     "first": "Name of a column: a question, or question.option.",
     "second": "Name of the other column.",
-    "excess": "By how much the factor of a product of deviations is above 1.",
-    "present": "What a count adds to the number of trials, or of those who answered.",
+    "excess": "The factor of a product of deviations, minus 1.",
+    "present": "What a count adds to the number of trials, or of people who answered.",
 }
 
 #: The classes that have the columns of each table.
@@ -191,7 +192,7 @@ def _fields(study: BundledStudy, path: str) -> list[dict[str, str]]:
                 "description": (
                     "Randomized report: it is not the answer."
                     if column.name.startswith(REPORT)
-                    else "Debiased weight: its mean is unbiased, single ones mean nothing."
+                    else "Debiased weight: its mean is unbiased; a single weight means nothing."
                 ),
             }
             for column in report_columns(study.survey)
@@ -272,8 +273,8 @@ def readme(study: BundledStudy) -> str:
             f"| `{DESCRIPTION}` | A Data Package: columns, types, sizes and hashes of all files. |",
             "",
             "**Check it.** `deniable verify` with the file's name compares all hashes, counts the "
-            "reports again, and computes every estimate again; so do `recompute.ipynb` in Python "
-            "and, as far as base R can, `recompute.R`.",
+            "reports again, and computes every estimate again. `recompute.ipynb` does the same in "
+            "Python, and `recompute.R` does it as far as base R can.",
             "",
             "**Compare groups.** Do not split the data by a noisy column: that compares groups of "
             "reports. The share of answer a to question Q among those who gave answer g to G is "

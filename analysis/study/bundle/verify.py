@@ -142,8 +142,8 @@ def _check_number(study: BundledStudy, tallies: Mapping[str, Ints]) -> None:
         there = question.randomizer.reports_in(tallies[question.id])
         if there != stated:
             raise DataError(
-                f"{DESCRIPTION}: expected the number of reports that were tallied of "
-                f"{question.id}, {there:,}, got {stated:,}"
+                f"{DESCRIPTION}: expected {there:,} reports, as the tally of {question.id} has, "
+                f"got {stated:,}"
             )
     if not 0 <= study.fieldwork.simulated <= stated:
         raise DataError(
@@ -196,7 +196,7 @@ def _stated(package: Any, survey: Survey) -> BundledStudy:
     facts = package["deniable"]
     wave, level = facts["wave"], facts["conf_level"]
     if type(wave) is not int or wave < 1 or type(level) is not float or not 0 < level < 1:
-        raise ValueError("wave and conf_level are none that there can be")
+        raise ValueError("a wave below 1, or a conf_level outside 0 to 1")
     if not isinstance(facts["release"], str) or not _RELEASE.fullmatch(facts["release"]):
         raise ValueError(f"release {shown(facts['release'])}")
     fieldwork = Fieldwork(**facts["fieldwork"])

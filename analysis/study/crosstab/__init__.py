@@ -185,7 +185,7 @@ def crosstab(
         if len(column.values) > MOST_VALUES:
             raise ValueError(
                 f"{column.name}: a table takes at most {MOST_VALUES} values, got "
-                f"{len(column.values)}; its mean in groups and its correlation can be told"
+                f"{len(column.values)}; its mean in groups and its correlation can be estimated"
             )
     pairs = pairs_of(first, second, weights)
     reach = float(ndtri((1 + confidence_level) / 2)) * _noise(pairs) ** 0.5
@@ -193,7 +193,7 @@ def crosstab(
     if half >= NOTHING or pairs.n < 2:
         needed = max(2, ceil((reach / WORTH) ** 2))
         raise CannotTell(
-            f"{first.name} by {second.name}: too few respondents to tell the cells apart: with "
+            f"{first.name} by {second.name}: too few respondents to distinguish the cells: with "
             f"{pairs.n_effective:.0f} a share is known to ± {half:.2f} only, at "
             f"ε = {first.epsilon:.3g} and {second.epsilon:.3g}; for ± {WORTH} it takes {needed}",
             pairs.n_effective,

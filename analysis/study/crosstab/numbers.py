@@ -60,7 +60,7 @@ class Numbers:
         powers = debiased_powers(column)
         if powers is None:
             raise ValueError(
-                f"{column.name}: expected amounts of its values, or two values, for a correlation"
+                f"{column.name}: a correlation needs values with amounts, or exactly two values"
             )
         possible = (0.0, 1.0) if column.amounts is None else possible_amounts(column)
         return cls(column.name, powers[column.codes], possible)

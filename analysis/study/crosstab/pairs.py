@@ -98,7 +98,7 @@ class Pairs:
         Raise `ValueError` if there are fewer than two respondents.
         """
         if self.n < 2:
-            raise ValueError(f"expected 2 respondents at least to tell an error, got {self.n}")
+            raise ValueError(f"a standard error needs 2 respondents or more, got {self.n}")
         wide, high = left.shape[1], right.shape[1]
         products = np.zeros((wide * wide, high * high))
         for (one, other), (again, and_other) in product(self._terms(left, right), repeat=2):
@@ -180,7 +180,7 @@ def pairs_of(first: Column, second: Column, weights: Array | None = None) -> Pai
         )
     if first.codes is second.codes or first.name == second.name:
         raise ValueError(
-            f"columns must be randomized each by itself, got {first.name} and {second.name} of "
+            f"columns must be randomized separately, got {first.name} and {second.name} of "
             "the same reports"
         )
     if first.n == 0:

@@ -64,7 +64,7 @@ def compare_draws(questions: int, total: Decimal, each: Decimal) -> Draws:
     rows = tradeoffs(PossibleDraw("draw", parts, whole, limit), other_totals=False)
     own = next((row for row in rows if row.epsilon_each == float(limit)), None)
     if own is None:
-        raise ValueError(f"total must be one that whole weights can serve, got {total}")
+        raise ValueError(f"total must be one that integer weights can reach, got {total}")
     reach = float(ndtri((1 + _LEVEL) / 2))
     return Draws(
         questions,

@@ -66,7 +66,7 @@ def respondents_between(
         raise ValueError(f"shares: expected two that differ, in 0..1, got {shares}")
     if outcome.table is not None and outcome.table == groups.table:
         raise ValueError(
-            f"{outcome.id} and {groups.id} come from one draw: a simulated trial tells what they do"
+            f"{outcome.id} and {groups.id} come from one draw: a simulated trial shows their power"
         )
     told, group = _column(outcome), _column(groups)
     for column, values in ((told, (term,)), (group, pair)):

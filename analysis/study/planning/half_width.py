@@ -193,7 +193,7 @@ def _of_number(case: _Case, domain: Numbers) -> HalfWidth:
     truth = case.truth or worst
     law = Law(question.randomizer, domain, truth)
     if law.first(mean.floats[1]) <= NOBODY:
-        raise ValueError(f'question "{question.id}": truth must have somebody who answers')
+        raise ValueError(f'question "{question.id}": truth must leave a share of people who answer')
     half = domain.span * drawn_mean(mean, law, case.n, case.level, case.rng)
     middle = domain.start + domain.span * mean_variance(mean, law)[0]
     return HalfWidth("mean", middle, half, truth)

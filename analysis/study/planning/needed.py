@@ -122,7 +122,7 @@ def epsilon_for(
     best = forever is None and is_best(question)
     used = question.mechanism
     if used.parameters is not None:
-        raise OutOfReach(f"{used.name} takes no epsilon of the question")
+        raise OutOfReach(f"{used.name} takes its epsilon from its own parameters")
 
     def width(epsilon: Fraction) -> float:
         redesigned = with_epsilon(question, epsilon, used)

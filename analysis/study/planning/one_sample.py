@@ -62,7 +62,7 @@ class Side:
         domain, randomizer = question.domain, question.randomizer
         where = f'question "{question.id}"'
         if domain.estimand is Estimand.TEXTS:
-            raise ValueError(f"{where}: power is planned for other kinds than text")
+            raise ValueError(f"{where}: power cannot be planned for the kind text")
         shares = {s.term: s for s in question.mechanism.shares(randomizer, domain).values}
         means = {mean.term: mean for mean in question.mechanism.means(randomizer, domain)}
         if term not in shares and term not in means:
@@ -87,7 +87,7 @@ class Side:
                 f"{where}: {term} must be given as the shares of all answers, got {truth:g}"
             )
         if law.first(mean.floats[1]) <= NOBODY:
-            raise ValueError(f"{where}: truth must have somebody who answers")
+            raise ValueError(f"{where}: truth must leave a share of people who answer")
         middle, variance = mean_variance(mean, law)
         low, width = float(mean.low), float(mean.width)
         return cls(term, None, mean, law, low + width * middle, width**2 * variance, is_share)

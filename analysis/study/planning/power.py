@@ -222,7 +222,7 @@ def _least(
     (1.960 + .842)² 1.1707 / .01 = 919.
     """
     if difference == 0:
-        raise ValueError("true shares must differ from what is to be left out, got the same")
+        raise ValueError("true shares must differ from the null hypothesis, got the same")
     reach = float(ndtri((1 + level) / 2) + ndtri(wanted))
     start = min(MOST_RESPONDENTS, reach**2 * variance / difference**2)
     if not is_drawn:

@@ -280,8 +280,8 @@ def _solved(parts: list[_Part], left: int) -> dict[str, tuple[float, float]]:
         least = sum(part.least for part in parts)
         if least > left:
             raise ValueError(
-                f"cap must leave a wave of these questions at least {least / MICRO:g} for weights "
-                f"of 32 bits, got {left / MICRO:g}"
+                f"cap must leave at least {least / MICRO:g} for a wave of these questions, since "
+                f"weights have 32 bits, got {left / MICRO:g}"
             )
         split = list(zip(parts, _split(parts, left), strict=True))
         for part, epsilon in split:

@@ -158,8 +158,8 @@ def suggestion(survey: Survey) -> str | None:
     return (
         f"{', '.join(question.id for question in able)} are drawn one by one. One draw for all of "
         f"them, at a total of ε = {float(draw.total):g}, needs fewer respondents for their shares "
-        "than separate draws of equal ε. How many fewer depends on the limit of what somebody who "
-        f"knows the other answers learns about one: {', '.join(told)}; see [[together]], and "
+        "than separate draws of equal ε. The saving depends on how much somebody who knows the "
+        f"other answers may learn about one: {', '.join(told)}; see [[together]], and "
         "`deniable plan --table together`"
     )
 

@@ -136,12 +136,12 @@ def warnings(question: Question) -> list[str]:
     warned, domain = [], question.domain
     if question.stable and (domain.no_answer or "shows_if" in question.spec):
         warned.append(
-            "is charged as stable, but who skips it once, or is not asked, tells more than that; "
-            "required = true without shows_if keeps it stable"
+            "is charged as stable, but a respondent who skips it once, or is not asked, reveals "
+            "more than that; required = true without shows_if keeps it stable"
         )
     if question.memo and is_telling(micro(question.randomizer.forever)):
         warned.append(
-            f"over many waves reports nearly tell an answer at epsilon_forever = "
+            f"over many waves reports nearly reveal an answer at epsilon_forever = "
             f"{question.spec['epsilon_forever']:g}; the page will say so to respondents"
         )
     if domain.is_open and question.spec["longest"] > LONGEST_FOUND:

@@ -138,12 +138,12 @@ def sentence(rows: Sequence[Rank]) -> str:
         )
     if possible < len(rows):
         return (
-            f"“{first.label}” has the largest estimate, but with {level} confidence all that can "
-            f"be said is that one of {possible} answers is the {more} frequent."
+            f"“{first.label}” has the largest estimate, but with {level} confidence any of "
+            f"{possible} answers can be the {more} frequent."
         )
     return (
-        f"Which answer is the {more} frequent cannot be told: with {level} confidence it can be "
-        "any of them."
+        f"The reports do not show which answer is the {more} frequent: with {level} confidence it "
+        "can be any of them."
     )
 
 

@@ -40,7 +40,7 @@ def column_compared(column: Column, sample: Sample | None) -> Compared:
     terms = list(column.answers)
     if len(terms) < 2 or not column.n:
         raise ValueError(
-            f"{column.name}: ranks take two answers or more and a report, got {len(terms)} answers "
+            f"{column.name}: ranks need two answers or more and a report, got {len(terms)} answers "
             f"and {column.n} reports"
         )
     scores = column.scores[:, [column.values.index(term) for term in terms]]

@@ -232,26 +232,26 @@ def _check_random(model: Table, family: str, penalty: str, walds: bool) -> None:
     """Raise `ValueError` unless a model can have a random intercept."""
     if family != "logistic":
         raise ValueError(
-            f"a random intercept is of a logistic model of two answers, got a {family} one: take "
+            f"a random intercept needs a logistic model of two answers, got a {family} one: use "
             "clusters, with robust errors, instead"
         )
     if isinstance(model.outcome, Column) and len(model.outcome.values) > 2:
         raise ValueError(
-            f'a random intercept is of an outcome with two answers, got "{model.name}", which can '
-            "be left out"
+            f'a random intercept needs an outcome with two answers, got "{model.name}", which '
+            "respondents can skip"
         )
     if model.predictors:
         raise ValueError(
-            "a model with a random intercept takes known predictors alone, got the randomized "
-            f"{', '.join(column.name for column in model.predictors)}: take clusters, with robust "
+            "a model with a random intercept takes only known predictors, got the randomized "
+            f"{', '.join(column.name for column in model.predictors)}: use clusters, with robust "
             "errors, instead"
         )
     if penalty != "none":
         raise ValueError("a model with a random intercept takes no penalty")
     if walds:
         raise ValueError(
-            "a model with a random intercept has profile intervals alone: take neither Wald's, nor "
-            "sandwich errors, weights, clusters or strata"
+            "a model with a random intercept has only profile intervals: leave out Wald's "
+            "intervals, sandwich errors, weights, clusters and strata"
         )
 
 
@@ -259,15 +259,15 @@ def _check_penalty(model: Table, family: str, lawless: bool, walds: bool) -> Non
     """Raise `ValueError` unless a model can have a penalty."""
     if family not in PENALIZED:
         raise ValueError(
-            "a penalty is of odds ratios or ratios of counts: of a logistic, multinomial or "
+            "a penalty needs odds ratios or ratios of counts, from a logistic, multinomial or "
             f"poisson model, got a {family} one"
         )
     if lawless:
         raise ValueError("corrected scores take no penalty: they have no likelihood")
     if walds:
         raise ValueError(
-            "a penalized model has profile intervals alone: take neither Wald's, nor sandwich "
-            "errors, weights, clusters or strata"
+            "a penalized model has only profile intervals: leave out Wald's intervals, sandwich "
+            "errors, weights, clusters and strata"
         )
     if "Intercept" not in model.terms:
         raise ValueError(

@@ -36,8 +36,8 @@ def doubts(
     solution = corrected(table, family, design, unit)
     if not solution.certain:
         return [
-            f"the likelihood takes {LAWS[family]}, and the reports are too few to check that: "
-            "if they are not, it can find effects that there are not"
+            f"the likelihood assumes {LAWS[family]}, and the reports are too few to check that: "
+            "if the assumption is wrong, it can find effects that do not exist"
         ]
     width = design.shape[2]
     inner, _ = inverse(point.information)
@@ -53,16 +53,17 @@ def doubts(
     if against.any():
         names = ", ".join(np.array(table.terms)[against])
         reasons.append(
-            f"corrected scores, which take no such law, put {names} elsewhere by more than chance"
+            f"corrected scores, which assume no such law, estimate {names} differently, by more "
+            "than chance explains"
         )
     spread = _spread(table, solution.coefficients, design) if family == "poisson" else 0.0
     if abs(spread) > farthest:
-        reasons.append(f"counts vary {'more' if spread > 0 else 'less'} than by that law")
+        reasons.append(f"counts vary {'more' if spread > 0 else 'less'} than that law allows")
     if not reasons:
         return []
     return [
-        f"the likelihood takes {LAWS[family]}, and the reports speak against that: "
-        f"{', and '.join(reasons)}; do not use these estimates, take --errors sandwich"
+        f"the likelihood assumes {LAWS[family]}, and the reports speak against that: "
+        f"{', and '.join(reasons)}; do not use these estimates, use --errors sandwich"
     ]
 
 

@@ -187,7 +187,7 @@ def debiased(table: Table, family: str, no_answer: str, confidence_level: float)
     answering, notes = table.of_answering(), []
     if answering is not None and no_answer == "left-out":
         table, answering = answering[0], None
-        notes = ["a model of those who answered all predictors: the others are left out"]
+        notes = ["this is a model of those who answered all predictors; the others are left out"]
     fit = _fit(table, family)
     converged, messages = bool(fit.sound.all()), [fit.method, *notes]
     if not converged and answering is not None:
@@ -197,12 +197,12 @@ def debiased(table: Table, family: str, no_answer: str, confidence_level: float)
             fit, converged = again.among(kept), True
             unknown = [term for term, is_kept in zip(table.terms, kept, strict=True) if not is_kept]
             messages.append(
-                f"too few left an answer out to tell {', '.join(unknown)}, through this much "
-                "noise: it is a model of those who answered"
+                f"too few respondents skipped a question to estimate {', '.join(unknown)} through "
+                "this much noise: this is a model of those who answered"
             )
     if not converged:
         messages.append(
-            "the noise hides how the predictors vary, so no estimate is given: take more "
+            "the noise hides how the predictors vary, so no estimate is given: ask more "
             "respondents, or leave randomized predictors out"
         )
     return Regression(
@@ -234,11 +234,11 @@ def _fit(table: Table, family: str) -> _Fit:
     if isinstance(table.outcome, Column):
         outcome, present, unit = _amounts(table, table.outcome)
         solution = Equations(design, outcome, present, rows.times, rows.squares).solve()
-        method = "least squares of the debiased outcome: there is no likelihood"
+        method = "least squares of the debiased outcome, which has no likelihood"
     else:
         unit = known_response(family, table.name, table.outcome, rows.times, table.offset).unit
         solution = corrected(table, family, design, unit)
-        method = "corrected scores: no law is taken for the errors, and there is no likelihood"
+        method = "corrected scores, which assume no law of the errors and have no likelihood"
     meat, freedoms = rows.meat(solution.errors), np.full(len(back), rows.freedom)
     if rows.are_few:
         few = FewClusters(np.array([solution.part(times) for times in rows.parts()]))
@@ -266,7 +266,7 @@ def _amounts(table: Table, column: Column) -> tuple[Array, Array, float]:
     if column.amounts is None:
         raise ValueError(
             f'the outcome of a linear model must have amounts, got "{column.name}", whose values '
-            'have none: take "logistic" or "multinomial"'
+            'have none: use "logistic" or "multinomial"'
         )
     answered = np.array([[value != NO_ANSWER] for value in column.values], dtype=np.float64)
     amounts = np.nan_to_num(np.array(column.amounts))[:, None]

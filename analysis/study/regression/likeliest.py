@@ -286,8 +286,8 @@ def _units_of_shares(table: Table) -> Array:
 def _of_prior(terms: Sequence[Term], units: Array, quantile: float) -> list[str]:
     """Return sentences on the prior, and on the terms of which little more is known."""
     messages = [
-        "a penalized likelihood: each coefficient but the intercept is taken to make an odds ratio "
-        "(or a ratio of counts) between 1/648 and 648, with 95 %, for a category, or for two "
+        "the likelihood is penalized: the prior of each coefficient but the intercept gives 95 % "
+        "to odds ratios (or ratios of counts) between 1/648 and 648, for a category or for two "
         "standard deviations of a number; there is no AIC"
     ]
     idle = [
@@ -300,8 +300,8 @@ def _of_prior(terms: Sequence[Term], units: Array, quantile: float) -> list[str]
     ]
     if idle:
         messages.append(
-            f"reports tell next to nothing of {', '.join(idle)}: what is printed is what the "
-            "penalty takes for granted"
+            f"reports say next to nothing about {', '.join(idle)}: the printed numbers are those "
+            "of the prior"
         )
     return messages
 
@@ -325,39 +325,40 @@ def _messages(
     messages = []
     finite = ""
     if family in PENALIZED and penalty == "none":
-        finite = "; --penalty log-f has finite estimates, for a prior that it takes"
+        finite = "; --penalty log-f gives finite estimates, by assuming a prior"
     if family == "logistic" and isinstance(table.outcome, Column):
         reference, event = (table.outcome.values[index] for index in levels(table.outcome)[:2])
         messages.append(f"{table.name}: {event} against {reference}")
     if left_out:
         many = "" if answered is None else f" (about {answered:.0f} of {table.rows.n})"
         messages.append(
-            f"a model of those who answered{many}: {NO_ANSWER} has a probability and terms of its "
-            "own, which are not printed; n, log_likelihood, parameters and aic are of all"
+            f"this is a model of those who answered{many}: {NO_ANSWER} has a probability and terms "
+            "of its own, which are not printed; n, log_likelihood, parameters and aic are of all"
         )
     elif isinstance(table.outcome, Column) and NO_ANSWER in table.outcome.values:
         messages.append(f"{NO_ANSWER} is a category of its own, with terms {NO_ANSWER}:...")
     if not reached:
         messages.append(
             "the likelihood's maximum was not reached, or lies at infinity, so no estimate is "
-            f"given: leave terms out, or take more respondents{finite}"
+            f"given: leave terms out, or ask more respondents{finite}"
         )
         return messages
     unknown = [term.term for term in terms if term.estimate is None]
     if unknown and all(NO_ANSWER in term for term in unknown):
         messages.append(
-            f"too few left an answer out to tell {', '.join(unknown)}, through this much noise"
+            f"too few respondents skipped a question to estimate {', '.join(unknown)} through this "
+            "much noise"
         )
     elif unknown:
         messages.append(
             f"no finite estimate of {', '.join(unknown)}: it runs off to infinity, or the reports "
-            "tell nothing of it (perfect separation, or a category or value "
+            "say nothing about it (perfect separation, or a category or value "
             f"that is estimated at 0); leave terms out, or merge values{finite}"
         )
     elif not sound:
         messages.append(
-            "some combination of the randomized predictors' values is estimated at 0: standard "
-            "errors of the terms do not tell of that"
+            "some combination of the randomized predictors' values is estimated at 0: the standard "
+            "errors of the terms do not include that"
         )
     endless = [term.term for term in terms if term.estimate is not None and isinf(term.estimate)]
     if endless:
@@ -371,7 +372,7 @@ def _messages(
     unlimited = [term.term for term in terms if "limit" in term.flag]
     if set(unlimited) - {*endless, *unknown}:
         messages.append(
-            f"reports set no limit to one side or both of {', '.join(unlimited)}: a share of 0 or "
-            "1 is possible; a Wald interval would end there, and be wrong"
+            f"reports set no limit on one or both sides of {', '.join(unlimited)}: a share of 0 or "
+            "1 is possible; a Wald interval would be finite, and wrong"
         )
     return messages

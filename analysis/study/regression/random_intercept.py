@@ -47,10 +47,10 @@ class Clustering:
     def messages(self) -> list[str]:
         """Sentences on what the model's numbers are of."""
         told = (
-            f"coefficients are within a cluster, of which there are {self.count}: log-odds vary "
-            f"between them by a normal intercept with the standard deviation {self.term}; average "
-            "effects are averages over it. Its test takes half of chi-square's p-value, since 0 is "
-            "at the border"
+            f"coefficients hold within each of {self.count} clusters: log-odds vary between "
+            f"clusters by a normal intercept with the standard deviation {self.term}; average "
+            "effects are averages over it. Its p-value is half that of chi-square, since 0 is at "
+            "the border"
         )
         few = f"; {self.term} rests on few clusters: its limits are rough" * (self.count < _FEW)
         return [told + few]
@@ -62,13 +62,13 @@ def clustering(name: str, values: NDArray[Any]) -> Clustering:
     lacking = sum(label is None or label != label or label == "" for label in labels.tolist())
     if lacking:
         raise ValueError(
-            f"a random intercept takes a cluster in every row, got {lacking} of {len(labels)} rows "
+            f"a random intercept needs a cluster in every row, got {lacking} of {len(labels)} rows "
             f'without one in "{name}"'
         )
     names, of_row = np.unique(labels.astype(str), return_inverse=True)
     if not 2 <= len(names) < len(labels):
         raise ValueError(
-            f"a random intercept takes two clusters or more, fewer than respondents, got "
+            f"a random intercept needs two clusters or more, and fewer than respondents, got "
             f'{len(names)} of {len(labels)} respondents in "{name}"'
         )
     return Clustering(name, of_row, len(names))

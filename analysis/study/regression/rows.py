@@ -46,8 +46,8 @@ class Clusters:
         _, strata = np.unique(self.strata[kept], return_inverse=True)
         if (np.bincount(strata) < 2).any():
             raise ValueError(
-                "each stratum must have two or more clusters (or respondents), else its variance "
-                "cannot be told: join strata, or leave them out"
+                "each stratum must have two or more clusters (or respondents), or its variance "
+                "cannot be estimated: join strata, or leave them out"
             )
         return Clusters(of_row, strata, self.named)
 
@@ -111,12 +111,12 @@ class Rows:
         if self.are_few and freedom < _ENOUGH:
             return [
                 f"standard errors rest on {self.named} clusters, and some on {freedom:.1f} degrees "
-                f"of freedom: below {_ENOUGH} intervals and tests are rough"
+                f"of freedom: below {_ENOUGH}, intervals and tests are rough"
             ]
         if not self.are_few and self.named < _MANY:
             return [
-                f"standard errors rest on {self.named} clusters in strata: below {_MANY}, if some "
-                "are much larger than others, intervals cover less often than they say"
+                f"standard errors rest on {self.named} clusters in strata: if fewer than {_MANY}, "
+                "some much larger than others, intervals cover less often than their level says"
             ]
         return []
 

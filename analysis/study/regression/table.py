@@ -236,8 +236,8 @@ def table(
         impossible = int((column.chances.max(axis=1) <= 0)[column.codes].sum())
         if impossible:
             raise ValueError(
-                f'column "{column.name}" must hold reports that some value can make, got '
-                f"{impossible} that none can"
+                f'column "{column.name}" must hold reports that are possible under some value, got '
+                f"{impossible} that are not"
             )
     if not isinstance(outcome, Column):
         check_known(family, model.outcome, outcome)
@@ -300,7 +300,7 @@ def _clustering(
     """Return the clusters of a random intercept; raise `ValueError` if the column makes none."""
     if name not in known:
         raise ValueError(
-            f'a random intercept is of a known column, got "{name}", which is '
+            f'a random intercept needs a known column, got "{name}", which is '
             + ("randomized: nobody knows who is in which cluster" if name in columns else "none")
         )
     if name in (model.outcome, *model.known):

@@ -72,8 +72,8 @@ def merged(tallies: Sequence[tuple[str, Tally]]) -> Tally:
                 raise DataError(f"{name}: expected {what} {one}, as in {first_name}, got {other}")
         if not tally.sources:
             raise DataError(
-                f"{name}: expected the collector that it counts, got none: nobody can know whether "
-                "another of these files counts the same people"
+                f"{name}: expected the collector that it counts, got none: another of these files "
+                "may count the same people"
             )
         own = tally.to_json()["sha256"] if len(tally.sources) == 1 else None
         for source in tally.sources:
@@ -81,7 +81,7 @@ def merged(tallies: Sequence[tuple[str, Tally]]) -> Tally:
                 raise DataError(
                     f"{name}: counts collector {source.collector}, as "
                     f"{counted_by[source.collector]} does: its respondents would count twice; "
-                    "merge one file of each collector, the last that it exported"
+                    "merge one file of each collector, the last one that it exported"
                 )
             counted_by[source.collector] = name
             sources.append(source if source.sha256 else replace(source, sha256=own))

@@ -55,8 +55,8 @@ def read_cells(survey: Survey, data: Any) -> dict[str, Ints]:
             counts[cell] = count
         if not question.randomizer.channel.is_tally(counts):
             raise ValueError(
-                f"{question.id}: expected counts that some reports give, got others: no number of "
-                f"reports of its channel, {question.randomizer.channel.name}, has them"
+                f"{question.id}: expected counts that reports of its channel, "
+                f"{question.randomizer.channel.name}, can have, got others"
             )
         tallies[question.id] = counts
     return tallies

@@ -50,7 +50,7 @@ class Text:
             letters = table.take(
                 "letters",
                 lambda value: isinstance(value, str) and 2 <= len(_letters(value)) <= _MOST_LETTERS,
-                f"a text of the 2 to {_MOST_LETTERS} letters that answers are made of",
+                f"a text of 2 to {_MOST_LETTERS} letters, those that answers can have",
                 default=None,
             )
             if letters is not None:
@@ -93,7 +93,7 @@ class Text:
         return ()
 
     def expected(self, place: float, question: dict[str, Any], shares: Mapping[str, float]) -> str:
-        raise ValueError("expected nothing to be said of a text")
+        raise ValueError("expected no shares of a text question: its answers cannot be listed")
 
     def labels(self, question: dict[str, Any]) -> dict[str, Any]:
         candidates = {normalized(text): text for text in question.get("candidates", ())}

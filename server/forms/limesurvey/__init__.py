@@ -117,7 +117,7 @@ class _Reader:
         asked.changes = changes
         self._add_usual(asked, question, conditions)
         if question.attributes.get("hidden") == "1":
-            why = "it is hidden, and nothing is sent that respondents do not see"
+            why = "it is hidden, and the page sends nothing that respondents do not see"
         else:
             why = self._kinds.fill(asked, question)
         if why:
@@ -141,7 +141,7 @@ class _Reader:
         if question.relevance not in NO_CONDITION:
             asked.ask_if(question.relevance, partial(self._kinds.tree, question.relevance))
         elif question.has_conditions:
-            told = "its conditions stand in a table of their own, without relevance"
+            told = "its conditions are in a separate table, without a relevance equation"
             asked.ask_all("of LimeSurvey", told)
         if question.is_required and question.type != "X":
             asked.keys["required"] = True
