@@ -1,4 +1,4 @@
-"""What noisy reports can tell: surveys, randomizers, estimates and spent privacy. All pure.
+"""Surveys, randomizers, estimates from noisy reports, and spent privacy. All functions are pure.
 
 The names below are the public ones; the rest may change with any release. Each is loaded when it is
 first used: a command that needs a few of them does not wait for the others, and for scipy.

@@ -38,7 +38,7 @@ def ours(name: str, domain: Domain, epsilon: float) -> float | None:
 
 
 def laplace(epsilon: float) -> float:
-    """Of noise of scale 2/ε, for any number of [-1, 1].
+    """Return the variance of noise of scale 2/ε, for any number of [-1, 1].
 
     References
     ----------

@@ -51,7 +51,7 @@ def simulate_hashed(
 
 @dataclass(frozen=True)
 class Measured:
-    """What the decoder does with a case.
+    """The results of the decoder in one case.
 
     True and false strings detected, and the same with LOOSE; total variation; the part of all
     intervals that cover, how many of those of the detected do, and whether that of other strings

@@ -40,7 +40,7 @@ Make = Callable[[], str]
 
 
 def seconds_of(section: Section, given: dict[str, str]) -> float:
-    """How long an answer takes that nobody has asked for."""
+    """Return the seconds that an answer takes which nobody has asked for before."""
     begin = time.thread_time()
     with suppress(Wrong):  # limits that do not go together
         section.make(*section.read(given).values)

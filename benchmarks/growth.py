@@ -86,7 +86,7 @@ def run(checkout: Path, database: Path, *what: str) -> Cost:
 
 
 def costs(checkout: Path, folder: Path, sizes: list[int]) -> dict[str, dict[int, Cost]]:
-    """What each command costs on a database of each size."""
+    """Measure the cost of each command on a database of each size."""
     # An older checkout may lack some pages.
     measured = FLAT | READING | (PAGES if checkout == ROOT else {})
     found: dict[str, dict[int, Cost]] = {name: {} for name in measured}

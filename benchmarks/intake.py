@@ -108,7 +108,7 @@ class Server:
             return json.load(answer)
 
     def template(self) -> str:
-        """Of a submission; see `intake.lua`."""
+        """Return the template of a submission for `intake.lua`."""
         reports = ",".join(f'"{name}":%d' for name in IDS)
         head = f'"version":"{self.get("")["version"]}","wave":1,"rid":"%s","respondent":"%s"'
         return f'{{{head},"reports":{{{reports}}}}}'

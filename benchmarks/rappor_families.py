@@ -107,7 +107,7 @@ DISTRIBUTIONS = ("unif", "gauss", "exp", "zipf1", "zipf1.5")
 
 @dataclass(frozen=True)
 class Case:
-    """What a decoder is given, and the `truth`: share in the population of each candidate.
+    """The input of a decoder, and the `truth`: the share of each candidate in the population.
 
     `unknown` is the sum of squares of the shares of the strings that are not in the map.
     """

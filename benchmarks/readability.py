@@ -33,7 +33,7 @@ _ABBREVIATIONS = re.compile(r"\b(?:e\.g|i\.e|et al|cf|vs|Proc|No|pp|vol)\.")
 
 @dataclass(frozen=True)
 class Reading:
-    """What was counted on a page; `passives` are sentences, and `chains` those with two or more."""
+    """The counts of a page; `passives` are sentences, and `chains` those with two or more."""
 
     words: int
     grade: float

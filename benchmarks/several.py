@@ -35,7 +35,7 @@ CASES: list[tuple[str, Sets | Rankings, tuple[str, ...]]] = [
 
 
 def variance(p: float, q: float, share: float, portion: float = 1.0) -> float:
-    """What a share costs, of which so large a part of reports tells."""
+    """Return the variance of a share if only this portion of the reports is about it."""
     if p <= q:
         return float("inf")
     return Share("", Fraction(p), Fraction(q), Fraction(portion)).variance(share)

@@ -31,7 +31,7 @@ COLLECTORS = (1, 2, 4)
 
 @contextmanager
 def collectors(folder: Path, name: str, number: int, place: Place) -> Iterator[list[Server]]:
-    """So many collectors of one database."""
+    """Run several collectors of one database."""
     with ExitStack() as stack:
         yield [
             stack.enter_context(
@@ -44,7 +44,7 @@ def collectors(folder: Path, name: str, number: int, place: Place) -> Iterator[l
 
 
 def loaded(servers: list[Server], seconds: int, connections: int) -> wrk.Round:
-    """What all collectors took in together."""
+    """Return what all collectors took in together."""
     each = connections // len(servers)
     with ThreadPoolExecutor(len(servers)) as pool:
         seen = list(pool.map(lambda server: server.load(seconds, each), servers))

@@ -93,7 +93,7 @@ def measure_peer(peer: Peer, k: int, values: NDArray[np.int64]) -> Cell:
 
 
 def _affordable(peer: Peer, k: int, values: NDArray[np.int64]) -> int:
-    """How many reports keep to the budget, by what some more of them take: also a warm-up."""
+    """Return how many reports keep to the budget; measuring this also warms up."""
 
     def took(n: int) -> float:
         start = process_time()
@@ -116,7 +116,7 @@ def _size(report: Any) -> int:
 
 
 def measured(n: int) -> Iterator[tuple[int, str, Cell, dict[str, Cell]]]:
-    """For each k and mechanism ours, and the libraries that have it, as they are measured."""
+    """Yield the measurements of our mechanisms and of libraries, for each k and mechanism."""
     random = np.random.Generator(np.random.PCG64(0))
     for k in SIZES:
         values = random.integers(0, k, n)
@@ -148,7 +148,7 @@ def line(n: int, k: int, name: str, who: str, cell: Cell, own: Cell) -> str:
 
 
 def failures(n: int, k: int, name: str, own: Cell, others: dict[str, Cell]) -> list[str]:
-    """What goals a row of measurements misses."""
+    """Return a sentence for each goal that a row of measurements misses."""
     found = []
     if own.nbytes / n * MILLION > LARGEST_MEMORY:
         found.append(f"k = {k} {name}: a million reports take {own.nbytes / n:.0f} MB")

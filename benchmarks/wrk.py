@@ -14,7 +14,7 @@ _PATIENCE = 30
 
 @dataclass(frozen=True)
 class Round:
-    """What one run of wrk saw; latencies in milliseconds."""
+    """The results of one run of wrk; latencies are in milliseconds."""
 
     requests: int
     seconds: float

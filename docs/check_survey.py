@@ -108,14 +108,14 @@ def ratio_of(c: Part, apart: Apart) -> Fraction:
 
 
 def apart_of(e: Part) -> Apart:
-    """In how many ones two inputs of bits can differ, (more, fewer)."""
+    """Return the numbers of ones by which two inputs of bits can differ, as (more, fewer)."""
     most: int = {"onehot": 1, "bloom": e.get("hashes")}.get(e["name"], e.get("at_most")) or 0
     other = max(1, min(most, e["options"] - most)) if e["name"] == "multihot" else most
     return [(most, other), (other, most)] if most else []
 
 
 def fits(e: Part, question: Part) -> bool:
-    """Whether the encoder has an input for each answer of a question, and no other input."""
+    """Return whether the encoder has an input for each answer of a question, and no other input."""
     kind, name, inputs, skips = question["kind"], e["name"], e["inputs"], question["no_answer"]
     n = len(question.get("options", []))
     flags = {"choices": n + 1, "rank": n * (n - 1) // 2}.get(kind)
@@ -228,7 +228,7 @@ def shared(p: Part, waves: int, most: int, table: dict[tuple[int, int], Any], no
 
 
 def cost(randomizer: Part, question: Part, waves: int) -> int:
-    """What some waves cost together, in millionths of ε, however the answers change."""
+    """Return the cost of some waves together, in millionths of ε, however the answers change."""
     if "permanent" not in randomizer or waves == 0:
         return waves * fewest(fraction(randomizer["ratio"]))
     p, c, apart = randomizer["permanent"], randomizer["channel"], apart_of(randomizer["encoder"])
@@ -390,7 +390,7 @@ def check(data: Part, waves: int) -> Iterator[tuple[bool, str]]:
 
 
 def is_whole(part: Any) -> bool:
-    """Whether all numbers in it are whole and at least 1; those of fractions are texts."""
+    """Return whether all numbers in it are whole and at least 1; fractions are texts."""
     if isinstance(part, dict | list):
         return all(map(is_whole, part.values() if isinstance(part, dict) else part))
     return isinstance(part, str) or (type(part) is int and part >= 1)

@@ -1,4 +1,4 @@
-"""How the reports of a stored wave came: what sections on methods, labels and notes tell of it."""
+"""How the reports of a stored wave came, for sections on methods, labels and notes."""
 
 from analysis.study.methods import Fieldwork
 from server.store import Store
@@ -6,7 +6,7 @@ from server.stored_results import StoredWave
 
 
 def fieldwork_of(store: Store, wave: StoredWave, batch: bool = False) -> Fieldwork:
-    """Return how the reports came that are told of a wave; `batch` is what the wave was asked with.
+    """Return how the reports of a wave came; `batch` is what the wave was asked with.
 
     Raises
     ------

@@ -111,7 +111,7 @@ class StoredWave(CountedWave):
 
     @property
     def shown(self) -> int:
-        """How many reports are shown: 0 below the survey's minimum."""
+        """The number of reports shown: 0 below the survey's minimum."""
         return sum(
             part.cell.shown if self._batch else part.cell.n
             for part in self.parts
@@ -151,17 +151,17 @@ class StoredWave(CountedWave):
 
     @cached_property
     def tallies(self) -> dict[str, NDArray[np.int64]]:
-        """For each question, how many reports count for each symbol."""
+        """For each question, the number of reports that count for each symbol."""
         return self._summed(self._reports.tallies)
 
     @cached_property
     def sizes(self) -> dict[str, NDArray[np.int64]]:
-        """How many reports count for 0, 1, ... symbols, of questions where that differs."""
+        """The number of reports that count for 0, 1, ... symbols, if that differs."""
         return self._summed(self._reports.sizes)
 
     @property
     def simulated(self) -> int:
-        """How many of the reports that are shown were simulated."""
+        """The number of reports shown that were simulated."""
         read = self._reports.simulated
         counts = [read(part.survey, self.number, self._taken(part)) for part in self.parts]
         self._check_unchanged()
@@ -280,7 +280,7 @@ class _Part:
 
     @property
     def is_shown(self) -> bool:
-        """Whether there are enough to be shown."""
+        """Return whether there are enough reports to be shown."""
         return self.cell.shown >= self.survey.steps.minimum
 
 

@@ -18,7 +18,7 @@ LONG = 900.0
 
 
 def wait_until(holds: Callable[[], object], seconds: float = LONG) -> float:
-    """How long it took until something held; AssertionError if it seems never to do so."""
+    """Wait until something holds, and return the seconds; AssertionError if it never does."""
     begin = time.monotonic()
     while not holds():
         assert time.monotonic() < begin + seconds, f"not within {seconds:g} seconds"
@@ -27,6 +27,6 @@ def wait_until(holds: Callable[[], object], seconds: float = LONG) -> float:
 
 
 def timed(call: Callable[[], T]) -> tuple[T, float]:
-    """What a call gives, and how many seconds it took; compare these with others of the run."""
+    """Return the result of a call, and its seconds; compare these with others of the run."""
     begin = time.monotonic()
     return call(), time.monotonic() - begin

@@ -73,7 +73,7 @@ class Cluster:
         return True
 
     def log(self) -> str:
-        """What the server wrote into its log."""
+        """Return what the server wrote into its log."""
         return (self.folder / "log").read_text()
 
     def address(self, name: str) -> Address:

@@ -54,7 +54,7 @@ PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def _respondents(path: Path, question: str, table: str = "", more: int = 0) -> int:
-    """How many give "yes" a half-width of 5 points, at one half or at worst, in a survey."""
+    """Return how many give "yes" a half-width of 5 points, at one half or at worst, in a survey."""
     questions = "".join(
         f'[[questions]]\nid = "{name}"\nkind = "yes-no"\ntext = "?"\n{question}\n'
         for name in "abcd"[: more + 1]

@@ -123,7 +123,7 @@ def test_each_dangerous_thing_has_one_owner(path: Path) -> None:
 
 
 def _reached(name: str) -> set[str]:
-    """What a module of client/ imports, and what these import, with itself."""
+    """Return the imports of a module of client/, and the imports of these, with itself."""
     found, waiting = set[str](), [name]
     while waiting:
         path = CLIENT / waiting.pop()
@@ -222,7 +222,7 @@ _TABLES = {"kinds.js": {*KINDS, "note"}, "channels.js": {*CHANNELS}, "encoders.j
 
 
 def _branches(name: str, text: str) -> list[str]:
-    """What in a file of client/ compares with the name of an entry of another file's table."""
+    """Return what in a file of client/ compares with a name in another file's table."""
     others = set().union(*(names for table, names in _TABLES.items() if table != name))
     quoted = rf"""['"`](?:{"|".join(sorted(others))})['"`]"""
     compared = (

@@ -23,7 +23,7 @@ def number(value: ast.expr) -> float | None:
 
 
 def is_short(limit: ast.expr) -> bool:
-    """Whether a limit is a number, and too small for a busy machine."""
+    """Return whether a limit is a number, and too small for a busy machine."""
     found = number(limit)
     return found is not None and not (LEAST <= found < 1000 or found >= 1000 * LEAST)
 

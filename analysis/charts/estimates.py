@@ -52,7 +52,7 @@ class Bar:
 
 
 def bar_of(row: Estimate, unit_low: float, unit_high: float) -> Bar:
-    """Return the bar of an estimate of what lies between two values."""
+    """Return the bar of an estimate, for a scale between two values."""
     direct = None
     if row.estimate is not None and row.direct_error is not None:
         middle = min(max(row.estimate, unit_low), unit_high)

@@ -60,7 +60,7 @@ def line_chart(
     y_unit: str = "",
     marks: Sequence[Mark] = (),
 ) -> str:
-    """Draw curves, which dashes and names tell apart, not only colors.
+    """Draw curves that differ in dashes and names, not only in colors.
 
     Parameters
     ----------

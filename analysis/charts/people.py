@@ -1,4 +1,4 @@
-"""A hundred people, of whom some send a report: natural frequencies to be seen.
+"""Pictures of a hundred people, some of whom send a report: natural frequencies.
 
 Icon arrays beside the sentence, with the same denominator, are what readers of few numbers
 understand best (Franzen et al., CCS 2022).

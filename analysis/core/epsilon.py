@@ -23,7 +23,7 @@ class TooCoarse(ValueError):
 
 
 def exp_lower(epsilon: Fraction) -> Fraction:
-    """Return a rational number of at most e^ε, less than it by under 2^-100 of it.
+    """Return a rational lower bound of e^ε, with a relative error below 2^-100.
 
     Every term of the exponential series is positive and is rounded down; leaving terms out lowers
     the sum further. Preconditions: ``0 <= epsilon <= LARGEST``.
@@ -91,7 +91,8 @@ def best_weights(bound: Fraction, largest_low: int) -> tuple[int, int]:
 
 
 def root_lower(bound: Fraction) -> Fraction:
-    """Return a rational number of at most the square root of `bound`, less by under 2^-60 of it.
+    """Return a rational lower bound of the square root of `bound`, with a relative error below
+    2^-60.
 
     Preconditions: ``bound >= 1``.
     """

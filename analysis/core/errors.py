@@ -1,4 +1,4 @@
-"""Errors that tell people outside the program what to correct, and checks that raise them."""
+"""Errors that say what somebody has to correct, and checks that raise them."""
 
 from math import isfinite
 from numbers import Integral

@@ -61,7 +61,7 @@ def gaussian_epsilon(sigma: float, delta: float) -> float:
 
 
 def gaussian_sum(sigmas: Sequence[float]) -> float:
-    """Return the σ of the one report that tells as much as all of these: 1/σ² adds up.
+    """Return the σ of one report that reveals as much as all of these: 1/σ² adds up.
 
     By hand: four reports of σ = 6 tell what one of σ = 3 does.
 

@@ -50,7 +50,7 @@ class Marginal(Randomizer[Any, Any]):
 
     @property
     def ratio(self) -> Fraction:
-        """`each`, and not the ratio of the channel, which holds for who knows nothing else."""
+        """`each`: the channel's own ratio only holds for somebody who knows no other answer."""
         return self.each
 
     @property
@@ -128,12 +128,12 @@ class JointRandomizer:
 
     @property
     def asks(self) -> int:
-        """How many of the questions each person is asked."""
+        """The number of questions that each person is asked."""
         return len(self.samples[0])
 
     @property
     def asks_some(self) -> bool:
-        """Whether each person is asked some of the questions only."""
+        """Return whether each person is asked only some of the questions."""
         return self.asks < len(self.encoders)
 
     @cached_property
@@ -158,7 +158,7 @@ class JointRandomizer:
 
     @property
     def charge(self) -> int:
-        """What one report on all questions costs, in millionths of ε, rounded up."""
+        """The cost of one report on all questions, in millionths of ε, rounded up."""
         return micro(self.ratio)
 
     def contrasts(self) -> None:
@@ -223,7 +223,7 @@ class JointRandomizer:
                 check_total("channels", one.include + one.exclude, LARGEST_TOTAL)
 
     def check_limits(self, total: Fraction, each: Fraction) -> None:
-        """Raise ValueError unless both ratios are proved to be at most e^ε of what was asked."""
+        """Raise ValueError unless both ratios are proved to be at most e^ε for the stated ε."""
         check_within("ratio", self.ratio, total)
         check_within("each", self.each, each)
 

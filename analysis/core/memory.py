@@ -29,7 +29,7 @@ _TAG = b"deniable-memory-1"
 
 
 def forever_of(question: _Spec) -> Fraction | None:
-    """Return ε that reports of all waves may tell of one answer; None without a memory."""
+    """Return the ε of one answer over the reports of all waves; None without a memory."""
     return Fraction(repr(question["epsilon_forever"])) if "epsilon_forever" in question else None
 
 

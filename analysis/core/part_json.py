@@ -1,4 +1,4 @@
-"""Encoders and channels as JSON, of which nothing is believed that is not checked."""
+"""Encoders and channels as JSON. Every part is checked before it is used."""
 
 from dataclasses import asdict, fields
 from fractions import Fraction

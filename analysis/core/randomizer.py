@@ -69,7 +69,7 @@ class Randomizer(Generic[EncoderT, ChannelT]):
         return self.channel.ratio(self.encoder.apart)
 
     def contrasts(self) -> Array | None:
-        """Return the chances of reports under the inputs that are told apart best: see `Channel`.
+        """Return the probabilities of reports under the inputs that are easiest to distinguish.
 
         It is None where they are not known; then only `ratio` and `delta` are.
         """
@@ -78,7 +78,7 @@ class Randomizer(Generic[EncoderT, ChannelT]):
 
     @property
     def reports_values(self) -> bool:
-        """Whether a report is one of the values, rather than a sign of several of them."""
+        """Return whether a report is one of the values, rather than a sign of several of them."""
         return self.encoder.is_identity and self.channel.gives_one_symbol
 
     @property
@@ -114,7 +114,7 @@ class Randomizer(Generic[EncoderT, ChannelT]):
 
     @property
     def keeps_cohort(self) -> bool:
-        """Whether a device has one cohort for all waves, rather than one for each report."""
+        """Return whether a device has one cohort for all waves, rather than one for each report."""
         return self.encoder.keeps_cohort or (
             self.stages is not None and self.encoder.cohorts is not None
         )
@@ -245,7 +245,7 @@ class Randomizer(Generic[EncoderT, ChannelT]):
 
     @property
     def of_asked(self) -> "Randomizer[Any, Any]":
-        """The law of the reports of who is asked."""
+        """The channel of respondents who are asked."""
         return self
 
     def asked_in(self, counts: Integers) -> int:
@@ -253,7 +253,7 @@ class Randomizer(Generic[EncoderT, ChannelT]):
         return self.reports_in(counts)
 
     def asked_many(self, reports: Reports) -> NDArray[np.bool_]:
-        """Return (n,) whether each report is of somebody who was asked."""
+        """Return (n,) whether each report comes from a respondent who was asked."""
         return np.ones(len(reports.drawn), dtype=np.bool_)
 
     def as_of_asked(self, reports: Reports) -> Reports:
@@ -362,7 +362,7 @@ AnyRandomizer = Randomizer[Any, Any]
 
 
 def is_weak(randomizer: AnyRandomizer) -> bool:
-    """Return whether one report nearly tells its answer: from `epsilon.TELLING` on."""
+    """Return whether one report nearly reveals its answer: from `epsilon.TELLING` on."""
     return is_telling(randomizer.charge)
 
 

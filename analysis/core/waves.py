@@ -1,4 +1,4 @@
-"""What several waves tell together, if a device keeps its permanent draws and adds fresh noise.
+"""What several waves reveal together if a device keeps permanent draws and adds fresh noise.
 
 The permanent channel draws once for each input (for bits: once for each place and its 0 or 1), the
 instant one anew in each wave (Erlingsson, Pihur and Korolova, CCS 2014, section 3). An answer that

@@ -1,4 +1,4 @@
-"""What several waves tell together of permanent bits, if an input has few bits or few ones.
+"""What several waves reveal together about permanent bits, if inputs have few bits or few ones.
 
 A history is the input of each wave. Compare two histories. Let bit i be 1 in the waves A_i of the
 first and B_i of the second. The permanent channel keeps one draw for the ones of a bit and one for

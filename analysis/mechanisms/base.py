@@ -81,13 +81,13 @@ class Share:
 
     @property
     def poisoning(self) -> float:
-        """How many honest people one fake report weighs at most: the largest score of a report."""
+        """The number of honest people that one fake report outweighs: its largest score."""
         return float(max(1 - self.q, self.q) / abs(self.p - self.q) / self.portion)
 
 
 @dataclass(frozen=True)
 class Shares:
-    """The values whose shares reports tell by their support, and how the support is counted.
+    """The values whose shares follow from support counts, and how the support is counted.
 
     `count` takes a (cohorts, symbols) tally and gives two (values,) arrays: how many reports
     support each value, and how many could have.
@@ -126,12 +126,12 @@ class Mean:
 
     @property
     def is_share(self) -> bool:
-        """Whether it is the mean of an indicator, which is its own square, over all respondents."""
+        """Return whether it is the mean of an indicator, over all respondents."""
         return self.squares == self.scores and len(set(self.present)) == 1
 
     @property
     def poisoning(self) -> float:
-        """How many honest people, who can move it by `width` each, one fake report weighs."""
+        """The number of honest people that a fake outweighs, if each can move it by `width`."""
         if self.second is not None:
             # The scores of what a report counts for add up; at most, all have the same sign.
             up = sum(score for score in self.scores if score > 0)
@@ -160,11 +160,11 @@ class Mechanism(ABC):
     heeds: ClassVar[tuple[str, ...]] = ()
 
     def shows_ranges(self, randomizer: AnyRandomizer) -> bool:
-        """Return whether reports that tell more than a mean show the distribution of numbers."""
+        """Return whether reports that show more than a mean show the distribution of numbers."""
         return True
 
     def fits(self, domain: Domain) -> bool:
-        """Whether it serves questions with this domain."""
+        """Return whether it serves questions with this domain."""
         return isinstance(domain, self.serves)
 
     @abstractmethod
@@ -182,11 +182,11 @@ class Mechanism(ABC):
         return ""
 
     def shares(self, randomizer: Any, domain: Any) -> Shares:
-        """Return the values whose shares support counts tell, in the domain's order."""
+        """Return the values whose shares follow from support counts, in the domain's order."""
         return NO_SHARES
 
     def means(self, randomizer: Any, domain: Any) -> tuple[Mean, ...]:
-        """Return the means that its reports tell; shares, too, where they have no support count."""
+        """Return the means that its reports show; shares, too, if they have no support count."""
         return ()
 
     def share_scores(self, randomizer: Any, domain: Any) -> Any:

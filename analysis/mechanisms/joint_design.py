@@ -42,7 +42,7 @@ class Design:
 
     @property
     def saving(self) -> float:
-        """How many times fewer respondents it takes than separate draws, on average."""
+        """The factor by which separate draws need more respondents, on average."""
         return 1 / self.variance
 
 

@@ -81,7 +81,7 @@ class Program:
 
     @cached_property
     def cases(self) -> list[tuple[int, ...]]:
-        """How many questions of each group do not agree: the unknowns of the programs."""
+        """The numbers of questions in each group that do not agree: the programs' unknowns."""
         return list(product(*(range(len(group) + 1) for group in self.groups)))
 
     def _cells(self, place: int) -> tuple[int, int]:

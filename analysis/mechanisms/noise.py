@@ -244,7 +244,7 @@ def _delta(params: Params) -> Fraction:
 
 
 def _worst_delta(shift: Shift, epsilon: float) -> float:
-    """Return δ at this ε of the two inputs that are told apart best."""
+    """Return δ at this ε for the two inputs that are easiest to distinguish."""
     rows = shift.chances()
     return float(
         max(np.maximum(row - math.exp(epsilon) * rows, 0).sum(axis=1).max() for row in rows)

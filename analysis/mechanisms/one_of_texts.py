@@ -1,4 +1,4 @@
-"""Mechanisms for texts, of which nothing but a hash is reported; `hashed_krr` serves texts, too."""
+"""Mechanisms for texts that report only a hash; `hashed_krr` serves texts, too."""
 
 from fractions import Fraction
 from typing import ClassVar

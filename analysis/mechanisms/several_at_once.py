@@ -1,4 +1,4 @@
-"""Mechanisms that tell several parts of an answer in one draw: options, or the order of items."""
+"""Mechanisms that report several parts of an answer in one draw: options, or orders of items."""
 
 from abc import abstractmethod
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ _MOST_SCORED = 8192
 
 
 class _Group(Mechanism):
-    """Some parts of the answer, drawn in public and told together at full ε.
+    """Some parts of the answer, drawn in public and reported together at full ε.
 
     What is told of each part has the whole ε, as in `pick`, which tells one; and there are more of
     them. How many has the least variance is computed. Sampling attributes is SMP (Nguyên et al.,

@@ -28,7 +28,7 @@ from analysis.mechanisms.one_of_k import window_of
 
 
 def can_remember(randomizer: AnyRandomizer) -> bool:
-    """Whether a randomizer's channel can be taken apart into a permanent and an instant one.
+    """Return whether a channel can be split into a permanent and an instant one.
 
     A memory names the same cohort in all waves. So those with thousands of cohorts, one for each
     group of parts, can have none: a device could be followed by that alone.
@@ -43,7 +43,7 @@ def can_remember(randomizer: AnyRandomizer) -> bool:
 
 
 def with_memory(randomizer: AnyRandomizer, epsilon: Fraction, forever: Fraction) -> AnyRandomizer:
-    """Return the randomizer with a memory, which tells e^forever of one answer over all waves.
+    """Return the randomizer with a memory, whose reports of all waves have at most e^forever.
 
     Preconditions: a mechanism made it for one wave and `epsilon`, ``epsilon < forever``, and
     `can_remember` holds.

@@ -1,1 +1,1 @@
-"""What answers tell of the people who gave them: totals of ε, ledgers, and odds in words."""
+"""What reports reveal about people: totals of ε, ledgers, and odds in words."""

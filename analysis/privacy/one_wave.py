@@ -1,4 +1,4 @@
-"""How much the reports of one wave tell together: about one answer, and about a person."""
+"""How much the reports of one wave reveal together about one answer, and about a person."""
 
 import math
 from collections.abc import Iterator
@@ -14,14 +14,14 @@ _LARGE = 100_000
 
 @dataclass(frozen=True)
 class Group:
-    """Questions whose reports tell about the answer to the first, and their ε in millionths."""
+    """Questions whose reports reveal something about the first one's answer, and their total ε."""
 
     questions: tuple[Question, ...]
     charge: int
 
     @classmethod
     def of(cls, survey: Survey, question: Question) -> "Group":
-        """Return the questions whose reports tell about a question's answer.
+        """Return the questions whose reports reveal something about a question's answer.
 
         Of questions that are drawn together it counts what their draw tells of them together.
         """
@@ -36,7 +36,7 @@ class Group:
 
 
 def groups(survey: Survey) -> list[Group]:
-    """Return the largest groups of two or more questions that tell about one answer."""
+    """Return the largest groups of two or more questions that reveal one answer together."""
     every = [Group.of(survey, question) for question in survey.questions]
     ids = [{question.id for question in group.questions} for group in every]
     return [
@@ -62,7 +62,7 @@ def readable_odds(charge: int) -> str:
 
 
 def warnings_of_totals(survey: Survey) -> Iterator[str]:
-    """Yield a warning for each group, and for the survey, whose reports tell too much together."""
+    """Yield a warning for each group, and for the survey, whose reports reveal too much."""
     for group in groups(survey):
         if is_telling(group.charge):
             first, *others = group.questions

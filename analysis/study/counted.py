@@ -1,4 +1,4 @@
-"""One wave of a survey whose reports were counted: what the counts alone tell."""
+"""One wave of a survey whose reports were counted, and what the counts alone show."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -39,17 +39,17 @@ class CountedWave(ABC):
     @property
     @abstractmethod
     def tallies(self) -> Mapping[str, Ints]:
-        """For each question, how many reports count for each symbol."""
+        """For each question, the number of reports that count for each symbol."""
 
     @property
     @abstractmethod
     def sizes(self) -> Mapping[str, Ints]:
-        """How many reports count for 0, 1, ... symbols, of questions where that differs."""
+        """The number of reports that count for 0, 1, ... symbols, if that differs."""
 
     @property
     @abstractmethod
     def simulated(self) -> int:
-        """How many of the reports that are shown were simulated."""
+        """The number of reports shown that were simulated."""
 
     @abstractmethod
     def columns(self, wanted: Sequence[str]) -> tuple[list[Column], list[str]]:
@@ -85,7 +85,7 @@ class CountedWave(ABC):
 
     @property
     def simulated_sentence(self) -> str:
-        """How many reports were simulated; empty if none."""
+        """A sentence on the number of simulated reports; empty if there are none."""
         return simulated_of(Fieldwork(self.n, simulated=self.simulated))
 
     def shifts(self, fakes: int | None = None) -> tuple[int, dict[tuple[str, str], float]]:

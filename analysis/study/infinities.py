@@ -1,4 +1,4 @@
-"""Limits that are not there: how results tell of numbers that are infinite.
+"""Infinite numbers in results: how rows and tables show limits that do not exist.
 
 A table has no infinity that all programs read alike, and JSON has none at all. So an infinite
 number is left empty, null in JSON, and a word in the column ``flag`` says which one it was.
@@ -28,7 +28,7 @@ def infinities(estimate: float | None, low: float | None, high: float | None) ->
 
 
 def without_infinities(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row of a table with None in place of what is infinite."""
+    """Return a row of a table with None in place of infinite numbers."""
     return {
         name: None if isinstance(value, float) and isinf(value) else value
         for name, value in row.items()

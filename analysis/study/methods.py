@@ -252,7 +252,7 @@ def _spent(survey: Survey, wave: int, cited: Cited) -> list[str]:
 
 
 def _not_given(survey: Survey, rows: Sequence[Estimate]) -> list[str]:
-    """Return how often answers were not given, as far as reports tell: it is randomized, too."""
+    """Return how often answers were not given, as reports show it: that is randomized, too."""
     shares = [
         (row.estimate, _share_without_answer(row.estimate, row.std_error, row.question))
         for row in rows

@@ -133,7 +133,7 @@ class Study:
 
     @property
     def n(self) -> int:
-        """How many reports were counted."""
+        """The number of counted reports."""
         return self.content.fieldwork.reports
 
     def __repr__(self) -> str:

@@ -53,7 +53,7 @@ class ReportColumn:
 
     @property
     def is_noisy(self) -> bool:
-        """Whether it has reports, rather than what they are worth."""
+        """Return whether it has reports, rather than their debiased weights."""
         return self.place is None
 
     @property

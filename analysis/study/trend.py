@@ -189,7 +189,7 @@ def _level(column: Column, value: str | None) -> _Level:
 
 
 def _shares_of_all(columns: Sequence[Column]) -> Array | None:
-    """Return the likeliest shares of all columns together; None if they cannot be told."""
+    """Return the likeliest shares of all columns together; None if there is no estimate."""
     values = columns[0].values
     same = all(column.values == values for column in columns)
     if same and any(column.whole for column in columns) and len(values) <= MOST_VALUES:

@@ -23,7 +23,7 @@ _SHARE = 100
 
 @dataclass(frozen=True)
 class Steps:
-    """How results are shown: at least `batch` reports more at a time, from `minimum` reports on."""
+    """The steps of results: from `minimum` reports on, then at least `batch` more at a time."""
 
     batch: int = 50
     minimum: int = 100

@@ -1,4 +1,4 @@
-"""What an author is told about each question before publishing: mechanism, ε, and its price."""
+"""The facts for an author about each question before publishing: mechanism, ε, and price."""
 
 from dataclasses import dataclass
 from fractions import Fraction

@@ -48,7 +48,7 @@ class JointDraw:
 
     @property
     def asks(self) -> int:
-        """How many of its questions each person is asked."""
+        """The number of its questions that each person is asked."""
         return self.randomizer.asks
 
     @property
@@ -67,7 +67,7 @@ class JointDraw:
 
     @property
     def savings(self) -> tuple[float, float]:
-        """How many times as many respondents separate draws of the same total would need.
+        """The factors by which separate draws of the same total would need more respondents.
 
         The first is for shares, the second for pairs of answers: see `joint_design.savings`.
         """
@@ -85,7 +85,7 @@ class JointDraw:
 
     @cached_property
     def times_if_all_asked(self) -> float | None:
-        """How many times as many respondents it would take for shares to ask everybody everything.
+        """The factor of respondents, for shares, if everybody were asked every question.
 
         The limits are the same. It is one over a mean over questions; None if all are asked, or if
         there is no such draw.
@@ -159,7 +159,7 @@ class JointDraw:
             )
 
     def charge_of(self, questions: Iterable[Question]) -> int:
-        """Return what one report tells of some of its questions at most, in millionths of ε.
+        """Return the most that one report reveals about some of its questions, in millionths of ε.
 
         It is what somebody learns who knows the answers to all others.
         """

@@ -25,7 +25,7 @@ _LINK = re.compile(r"://|\bwww\.|\bmailto:|\]\(", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Piece:
-    """A part of a text: plain words, or the answer to `question`, of which `words` are instead."""
+    """A part of a text: plain words, or the answer to `question` (`words` if there is none)."""
 
     words: str
     question: str | None = None
@@ -49,14 +49,14 @@ def without_answers(text: str) -> str:
 
 
 def answers_told(entry: Mapping[str, Any]) -> set[str]:
-    """Return the ids of the questions whose answers the texts of a frozen entry tell."""
+    """Return the ids of the questions whose answers the texts of a frozen entry repeat."""
     values = [entry.get(key, "") for key in KEYS]
     texts = [text for one in values for text in (one.values() if isinstance(one, dict) else [one])]
     return {name for text in texts for name, _ in _PIECE.findall(text)}
 
 
 def check_pieces(table: Table, entry: Mapping[str, Any], earlier: Mapping[str, Any]) -> None:
-    """Check the texts of an entry that tell earlier answers.
+    """Check the texts of an entry that repeat earlier answers.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Which versions of a survey can be pooled: those that differ in nothing but words.
+"""Versions of a survey that can be pooled, since they differ only in words.
 
 Their reports went through the same randomizers, so their counts add up. Corrected typing errors in
 a question's text need no more than that. Where the labels of answers changed, somebody who knows

@@ -66,7 +66,7 @@ class Question:
         return {self.id: self.randomizer.randomize(self.value(answers[self.id]), words, memory)}
 
     def charge_of(self, questions: "Iterable[Question]") -> int:
-        """Return what a report tells of the questions that its draw is for, in millionths of ε."""
+        """Return the most that a report reveals about its draw's questions, in millionths of ε."""
         return self.randomizer.charge
 
     @property
@@ -85,7 +85,7 @@ class Question:
 
     @property
     def stable(self) -> bool:
-        """Whether the author says that the answer cannot change between waves."""
+        """Return whether the author says that the answer cannot change between waves."""
         return is_stable(self.spec)
 
     @property

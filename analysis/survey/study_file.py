@@ -1,4 +1,4 @@
-"""Reading what a survey says of itself: who asks, why, for how long, and what comes at the end."""
+"""Reading what a survey says about itself: who asks, why, for how long, and its end."""
 
 from typing import Any
 from urllib.parse import urlsplit
@@ -50,7 +50,7 @@ def read_study(survey: Table) -> dict[str, Any]:
 
 
 def _is_address(value: Any) -> bool:
-    """Whether it is a whole address of the web, without a name or a password."""
+    """Return whether it is a whole address of the web, without a name or a password."""
     if not isinstance(value, str) or not value.isprintable() or " " in value:
         return False
     try:

@@ -113,7 +113,7 @@ class Survey:
 
     @property
     def access(self) -> str:
-        """Who may answer: one of `ACCESS`."""
+        """The people who may answer: one of `ACCESS`."""
         return str(self.spec.get("access", "open"))
 
     @cached_property
@@ -128,12 +128,12 @@ class Survey:
 
     @property
     def is_pilot(self) -> bool:
-        """Whether it is a copy that people answer to try it, with answers that they make up."""
+        """Return whether it is a copy for trying it, which people answer with made-up answers."""
         return bool(self.spec.get(PILOT))
 
     @property
     def proof_of_work(self) -> int:
-        """How many leading zero bits a device must find; 0 for none."""
+        """The number of leading zero bits that a device must find; 0 for none."""
         return int(self.spec.get("proof_of_work", 0))
 
     @cached_property
@@ -163,7 +163,7 @@ class Survey:
         return counted
 
     def telling(self, question: Question) -> tuple[Question, ...]:
-        """Return the questions whose reports tell about this one's answer; their ε adds up.
+        """Return the questions whose reports reveal something about this answer; their ε adds up.
 
         These are the question itself, and those that `shows_if` makes depend on one of them.
         """

@@ -90,7 +90,7 @@ def law_of_reports(cell: Cell, randomizer: Any) -> NDArray[np.float64]:
 
 
 def truth(shape: str) -> dict[str, float]:
-    """Of the numbers themselves."""
+    """Return the true variance and quartiles of the numbers."""
     share, numbers = shapes()[shape], np.arange(NUMBERS + 1)
     mean = float(share @ numbers)
     below = np.cumsum(share) + 1e-12

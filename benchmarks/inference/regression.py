@@ -46,7 +46,7 @@ def krr(k: int, epsilon: float) -> NDArray[np.float64]:
 def column(
     rng: np.random.Generator, values: list[str], true: NDArray[np.int64], epsilon: float
 ) -> Column:
-    """What people with these true values report."""
+    """Return the column of reports of people with these true values."""
     matrix = krr(len(values), epsilon)
     bounds = matrix.cumsum(axis=0)[:-1].T[true]
     codes = (rng.random(len(true))[:, None] > bounds).sum(axis=1)

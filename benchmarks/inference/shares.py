@@ -32,7 +32,7 @@ def support(k: int, epsilon: float) -> tuple[float, float]:
 def coverage_and_width(
     chances: NDArray[np.float64], n: int, p: float, q: float, method: str
 ) -> tuple[NDArray[np.float64], float]:
-    """Of each share how often its interval holds it, and the mean width over all of them."""
+    """Return how often each share's interval covers it, and the mean width over all shares."""
     found = [share_interval(count, n, p, q, LEVEL, method) for count in range(n + 1)]
     low, high = (np.array([getattr(one, end) for one in found]) for end in ("low", "high"))
     held = (low <= SHARES[:, None]) & (SHARES[:, None] <= high)
@@ -40,7 +40,7 @@ def coverage_and_width(
 
 
 def lowest_and_relative_width(n: int) -> dict[str, tuple[float, float, float]]:
-    """Of each method, over all cells: lowest and mean coverage, and width as a part of Wilson's."""
+    """Return for each method the lowest and mean coverage, and the width relative to Wilson's."""
     lowest, mean, width = ({method: list[float]() for method in INTERVALS} for _ in range(3))
     for k, epsilon in CELLS:
         print(f"n = {n}, k = {k}, ε = {epsilon} ...", file=sys.stderr, flush=True)

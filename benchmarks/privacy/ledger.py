@@ -65,7 +65,7 @@ def survey(folder: Path, title: str, remembered: int = 0, cap: int = 500) -> Sur
 
 
 def cases(folder: Path) -> list[Case]:
-    """What is measured."""
+    """Return the cases to measure."""
     fresh = survey(folder, "Panel")
     memory = survey(folder, "Panel", remembered=5)
     # Under other terms, so that each respondent has two rows.

@@ -27,7 +27,7 @@ class Count(NamedTuple):
 
 @dataclass(frozen=True)
 class Plan:
-    """Whether a backup may be made now.
+    """The decision whether a backup may be made now.
 
     Attributes
     ----------

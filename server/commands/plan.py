@@ -1,4 +1,4 @@
-"""`deniable plan`: what a survey will tell, and cost, before it is fielded."""
+"""`deniable plan`: what a survey will find out, and cost, before fieldwork."""
 
 import re
 from collections.abc import Iterable

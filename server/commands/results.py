@@ -1,4 +1,4 @@
-"""`deniable estimate`, `plausibility` and `export`: what was collected, and what it tells."""
+"""`deniable estimate`, `plausibility` and `export`: the reports, and estimates from them."""
 
 import re
 import sys

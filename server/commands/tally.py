@@ -1,4 +1,4 @@
-"""`deniable tally`: counts as a file, and the sum of those of collectors that never meet."""
+"""`deniable tally`: counts as a file, and the sum of the counts of several collectors."""
 
 import json
 from collections.abc import Callable, Iterator

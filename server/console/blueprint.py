@@ -1,4 +1,4 @@
-"""What all pages of researchers share: who is let in, and how errors are told."""
+"""The common base of all researchers' pages: who may enter, and how errors are shown."""
 
 import re
 from dataclasses import dataclass

@@ -98,7 +98,7 @@ def title(asked: dict[str, Any], names: Names) -> str:
 
 
 def pictures(job: Job, names: Names) -> list[tuple[str, Markup]]:
-    """Return a picture for each question of which shares are told."""
+    """Return a picture for each question with estimated shares."""
     by_question: dict[str, list[Bar]] = {}
     for row in job.result["rows"]:
         is_told = row["estimate"] is not None and not is_unreliable(row)

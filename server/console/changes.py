@@ -184,7 +184,7 @@ def field_of(asked: Change, error: ValueError, file: DraftView, survey: Survey) 
 
 
 def _speak(file: DraftFile, languages: Sequence[str], forgets: bool) -> None:
-    """Have the survey in these languages; `forgets` says that texts in others may go."""
+    """Give the survey these languages; `forgets` allows losing texts in other languages."""
     # If none stays, texts are plain: those of the first.
     kept = {*languages, *file.languages[: not set(languages) & set(file.languages)]}
     lost = {tag: file.texts_in(tag) for tag in file.languages if tag not in kept}
@@ -212,7 +212,7 @@ def _add(file: DraftFile, asked: Change, _: Reading) -> str:
 
 
 def _together(file: DraftFile, asked: Change, reading: Reading) -> str:
-    """Have questions drawn together, at the ε that they have alone."""
+    """Put questions into one draw, at the ε that they have alone."""
     names = [one for one in asked.form.values.getlist("questions") if one in file.ids()]
     if len(names) < 2:
         raise Mistake("together-0", f"Questions: expected at least 2, got {len(names)}")
@@ -267,7 +267,7 @@ def _check_unneeded(name: str, reading: Reading) -> None:
 
 
 def _keep_heading(file: DraftFile, part: str, after: list[str]) -> None:
-    """Have the next question begin with the heading and the page that a question begins with."""
+    """Let the next question begin with the heading and the page of a question that goes."""
     data = file.data(part)
     if not after:
         return

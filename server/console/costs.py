@@ -134,12 +134,12 @@ class Costs:
 
     @property
     def allowed(self) -> int:
-        """How many waves the limit is enough for, whatever is answered."""
+        """The number of waves that the limit allows, whatever people answer."""
         return 0 if self.reading.low_cap else waves_within(self.survey, self.survey.cap)
 
     @property
     def odds(self) -> str:
-        """How many times as likely all reports of one wave can be under other answers."""
+        """The largest ratio of the probabilities of a wave's reports under two rows of answers."""
         return readable_odds(self.survey.charge)
 
     @cached_property
@@ -148,7 +148,7 @@ class Costs:
         return on_page(self.survey, check(self.survey))
 
     def meaning(self, name: str) -> "Meaning | None":
-        """Return what a report of a question tells; None for a note."""
+        """Return what a report of a question reveals; None for a note."""
         question = next((one for one in self.survey.questions if one.id == name), None)
         return None if question is None else _meaning(self.survey, question)
 
@@ -217,7 +217,7 @@ def _number(values: Mapping[str, str], name: str, most: int) -> int | None:
 
 
 def _spend(file: DraftFile, survey: Survey, text: str) -> None:
-    """Have a file state the ε with which one wave costs a total that somebody typed."""
+    """Write into a file the ε with which one wave costs the total that somebody typed."""
     if not TOTAL.fullmatch(text) or not 0 < Decimal(text) <= MOST_TOTAL:
         raise ValueError(f"Total: expected a number such as 4 or 0.5, got {text[:20]!a}")
     stated = file.epsilons()

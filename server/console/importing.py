@@ -1,4 +1,4 @@
-"""What is asked of somebody who imports a form, before a draft is made of it."""
+"""The questions to somebody who imports a form, before a draft is made from it."""
 
 import binascii
 import re

@@ -83,12 +83,12 @@ def live_work(key: str) -> BaseResponse:
 
 
 def follow(address: str, state: str, every: int) -> dict[str, object]:
-    """Have the page at hand ask an address again and again; return what its template needs."""
+    """Let the page ask an address again and again; return what its template needs."""
     g.policy = WITH_LIVE_PARTS
     return {"live": address, "live_state": state, "live_every": every}
 
 
 def follow_work(job: Job) -> dict[str, object]:
-    """Have the page at hand follow a piece of work; return what its template needs."""
+    """Let the page follow a piece of work; return what its template needs."""
     live = follow(f"/work/{job.key}/live", state_of_work(job), EVERY_OF_WORK)
     return live | {"queue": queue_of(job)}

@@ -1,4 +1,4 @@
-"""Mistakes in forms: told at the top of the page, which gets the focus, and at the field itself."""
+"""Mistakes in forms, shown in a list that gets the focus, and at the field itself."""
 
 import re
 from collections.abc import Callable
@@ -36,7 +36,7 @@ def field_named(error: ValueError, otherwise: str = "") -> str:
 
 
 def note(field: str, told: str) -> None:
-    """Have the page that is shown now tell a mistake, of no field if `field` is empty."""
+    """Put a mistake on the page that is shown now; it belongs to no field if `field` is empty."""
     g.setdefault("mistakes", {})[field] = told
 
 
@@ -46,14 +46,14 @@ def is_page() -> bool:
 
 
 def refused(response: Response) -> Response:
-    """Have the answer to a form with a mistake say so by its status."""
+    """Give the answer to a form with a mistake the status that says so."""
     if g.get("mistakes") and request.method == "POST" and response.status_code == 200:
         response.status_code = 422
     return response
 
 
 def told() -> dict[str, Any]:
-    """Return the mistakes that templates tell, by the ids of their fields."""
+    """Return the mistakes that templates show, by the ids of their fields."""
     return {"mistakes": g.get("mistakes", {})}
 
 

@@ -1,4 +1,4 @@
-"""What a study can tell before anybody is asked: fast answers first, exact numbers behind them."""
+"""What a study can find out, before anybody is asked: fast answers first, then exact numbers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -216,7 +216,7 @@ def _lines(survey: Survey, wishes: Wishes) -> list[Line]:
 
 
 def _is_free(question: Question) -> bool:
-    """Whether a question's ε can be another without anything else being another."""
+    """Return whether a question's ε can change while everything else stays."""
     has_own = question.table is None and question.memo is None
     return has_own and question.mechanism.parameters is None
 

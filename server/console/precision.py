@@ -66,7 +66,7 @@ LITTLE = 15
 
 
 def is_little(question: Question, width: float | None) -> bool:
-    """Return whether half of an interval is so wide that the results tell little."""
+    """Return whether half of an interval is so wide that the results show little."""
     if width is None:
         return False
     part = width / question.domain.span

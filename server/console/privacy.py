@@ -75,7 +75,7 @@ def privacy(survey_id: str) -> str:
 @blueprint.post("/surveys/<survey_id>/audit")
 @access.for_owners
 def audit(survey_id: str) -> BaseResponse:
-    """Have the database audited."""
+    """Start an audit of the database."""
     asked_now(the_store(), survey_id)
     access.record("audit", survey_id)
     if not work.ask(the_store(), Auditing(survey_id, 1 + len(_audits(survey_id)))):

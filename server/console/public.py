@@ -1,4 +1,4 @@
-"""Results that everybody may see, once a survey is closed; respondents were told of them before."""
+"""Results that everybody may see once a survey is closed, as respondents were told before."""
 
 from collections.abc import Callable
 

@@ -30,7 +30,7 @@ _TIMES = (0.5, 1, 2, 5)
 
 @dataclass(frozen=True)
 class Told:
-    """How precise a question will be: half-widths by numbers of respondents, and whether enough."""
+    """The precision of a question: half-widths by numbers of respondents, and a verdict."""
 
     text: str
     epsilon: str

@@ -64,7 +64,7 @@ class Part:
 
     @property
     def errors_at_border(self) -> bool:
-        """Whether the standard error of a share is that at the nearest possible one."""
+        """Return whether a share's standard error is taken at the nearest possible share."""
         return any(
             "out-of-range" in row.flag and row.conf_method.startswith((*INTERVALS,))
             for row in self.rows
@@ -175,7 +175,7 @@ class Found:
 
 
 def found_in(view: View, before: StoredWave | None, only: Collection[str] = ()) -> Found:
-    """Return what a wave tells, and how it changed; of some questions alone, if `only` has any."""
+    """Return the results of a wave, and their changes; `only` limits the questions."""
     wave, survey = view.wave, view.wave.survey
     rows = wave.estimates(view.level, view.interval)
     earlier = before.estimates(view.level, view.interval) if before and before.shown else []

@@ -100,7 +100,7 @@ def together(survey_id: str) -> str:
 @access.for_analysts
 @again(together)
 def compute(survey_id: str) -> BaseResponse:
-    """Have a table or a model computed, and show how far it has come."""
+    """Start the computation of a table or a model, and show how far it has come."""
     store, view = the_store(), asked_view(survey_id)
     view.wave.check_settled()
     asked = _asked(view)

@@ -119,7 +119,7 @@ class DraftFile(DraftView):
         return f"{kind}/{name}"
 
     def speak(self, languages: Sequence[str]) -> None:
-        """Have the survey in these languages: texts in any other are taken away."""
+        """Give the survey these languages: texts in any other language are removed."""
         for table, key, texts in list(self._translated()):
             left = {tag: text for tag, text in texts.items() if tag in languages}
             if left != texts:
@@ -148,7 +148,7 @@ class DraftFile(DraftView):
         }
 
     def spend(self, epsilons: Mapping[str, Decimal]) -> None:
-        """Have parts state another ε, and limits of one answer and of all waves change with it."""
+        """Write another ε into parts, and change the limits of one answer and of all waves."""
         before = self.epsilons()
         for part, epsilon in epsilons.items():
             for key in ("epsilon_each", "epsilon_forever"):
@@ -158,7 +158,7 @@ class DraftFile(DraftView):
             self.put(part, "epsilon", float(epsilon))
 
     def _space(self) -> None:
-        """Have an empty line behind each table that others can follow."""
+        """Put an empty line behind each table that others can follow."""
         for kind in LISTS:
             for table in self._list(kind):
                 body = table.value.body
@@ -233,7 +233,7 @@ def renamed_in_condition(text: str, before: str, after: str) -> str:
 
 
 def renamed_in_text(text: str, before: str, after: str) -> str:
-    """Return a text that tells the answer to a question which has another id."""
+    """Return a text that repeats the answer to a question which has another id."""
     for end in "|}":
         text = text.replace(f"{{answer.{before}{end}", f"{{answer.{after}{end}")
     return text

@@ -186,7 +186,7 @@ class Languages(Field):
 
 @dataclass(frozen=True)
 class Ticks(Field):
-    """Any of what can be chosen, each with a box to tick."""
+    """Any number of choices, each with a box to tick."""
 
     widget: ClassVar[str] = "ticks"
 

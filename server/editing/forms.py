@@ -216,7 +216,7 @@ def fields_of(sections: Sections) -> list[Field]:
 
 
 def begun(kind: str, name: str, text: str) -> dict[str, Any]:
-    """Return a question or note as it begins, with what its kind cannot do without."""
+    """Return a new question or note, with the keys that its kind cannot do without."""
     two = [{"id": "option-1", "text": "Option 1"}, {"id": "option-2", "text": "Option 2"}]
     own: dict[str, dict[str, Any]] = {
         "choice": {"options": two},

@@ -41,7 +41,7 @@ class Explained:
 def explained(
     question: Question, remembers: bool, together: int = 0, joint: JointDraw | None = None
 ) -> Explained:
-    """Return what a report tells about one respondent.
+    """Return the explanation of what a report reveals about one respondent.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ class Side:
 
 
 def sides(question: Question) -> tuple[Side, Side]:
-    """Return the people who gave the first answer whose share reports tell, and the others."""
+    """Return the people who gave the first answer with a share, and the others."""
     first = odds(question)[0]
     key, other_key, values = _form(question, first)
     return (
@@ -163,7 +163,7 @@ def _bounds(question: Question, joint: JointDraw | None) -> Iterator[Phrase]:
 
 
 def _waves(question: Question, remembers: bool) -> Iterator[Phrase]:
-    """Yield what all waves tell together of one answer, and on what assumption."""
+    """Yield what all waves reveal together about one answer, and on what assumption."""
     if question.memo:
         yield Phrase.of("odds.forever", most=bound(float(question.randomizer.forever)))
         if not question.stable:

@@ -1,4 +1,4 @@
-"""What reports to a survey tell, one by one and together, and what it costs, in sentences."""
+"""Sentences on what reports to a survey reveal, one by one and together, and on their cost."""
 
 import math
 from collections.abc import Iterator

@@ -21,7 +21,7 @@ _POINTS = 12
 
 
 def meaning(epsilon: Decimal, belief: Decimal) -> Part:
-    """Return what one report tells of the person who sent it."""
+    """Return what one report reveals about the person who sent it."""
     prior = float(belief) / 100
     told = exploration.meaning(epsilon, prior)
     curve = exploration.beliefs(epsilon, [at / 100 for at in _BELIEFS])
@@ -78,7 +78,7 @@ def meaning(epsilon: Decimal, belief: Decimal) -> Part:
 
 
 def delta(epsilon: Decimal, reports: Decimal, one_in: Decimal) -> Part:
-    """Return what a δ buys, and how seldom more is told."""
+    """Return what a δ buys, and how seldom a report reveals more."""
     n, chance = int(reports), 1 / float(one_in)
     told = exploration.told(epsilon, n, chance)
     rows = [exploration.told(epsilon, n, 1 / one) for one in _ONE_IN]

@@ -1,4 +1,4 @@
-"""The numbers that an address of `/explore` can have, and what is told of wrong ones."""
+"""The numbers that an address of `/explore` can have, and the messages about wrong ones."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -42,7 +42,7 @@ class Section:
     command: str
 
     def read(self, given: Mapping[str, str]) -> "Asked":
-        """Return what an address asks of this section; what is wrong is told, and not used."""
+        """Return the values that an address asks of this section, and note wrong ones."""
         typed, wrong, values = dict[str, str](), dict[str, str](), []
         for field in self.fields:
             typed[field.name] = given.get(field.name, field.usual).strip() or field.usual
@@ -56,7 +56,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Asked:
-    """What is asked of a section: its values, the texts of its fields, and what is wrong with them.
+    """The state of a section: its values, the texts of its fields, and the mistakes in them.
 
     Where something is wrong, the value is the usual one.
     """
@@ -77,7 +77,7 @@ class Asked:
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What the answer depends on."""
+        """The values that the answer depends on."""
         return self.section.id, *self.values
 
 

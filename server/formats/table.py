@@ -61,7 +61,7 @@ class ReportsTable:
 
     @property
     def title(self) -> str:
-        """The survey's title, with what tells this table from others."""
+        """The survey's title, with the words that distinguish this table from others."""
         title = self.survey.text(self.survey.spec["title"])
         return f"{title} ({self.survey.id}, wave {self.wave}, version {self.version[:12]})"
 

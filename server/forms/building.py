@@ -169,7 +169,7 @@ def _part(part: PartRow, asked: Set[str]) -> Row:
 
 
 def _merged(rows: list[Row]) -> tuple[Row, ...]:
-    """Return a line for each row of the source; what was made of the same row is told in one."""
+    """Return a line for each row of the source; parts made of the same row share a line."""
     found: dict[str, list[Row]] = {}
     for row in rows:
         found.setdefault(row.row, []).append(row)
@@ -233,7 +233,7 @@ def _join(entries: Mapping[int, Entry]) -> None:
 
 
 def _add_answers(entry: Entry, earlier: Mapping[str, Entry]) -> None:
-    """Have the texts of a question tell earlier answers, if these are those of questions here."""
+    """Let the texts of a question repeat earlier answers, if their questions were imported."""
     # Of what was made of the same row, the question itself comes first.
     ids = {known.asked.row: known.data["id"] for known in reversed([*earlier.values()])}
     ids |= {name: known.data["id"] for name, known in earlier.items()}
@@ -249,7 +249,7 @@ def _add_answers(entry: Entry, earlier: Mapping[str, Entry]) -> None:
 
 
 def _add_conditions(entry: Entry, earlier: Mapping[str, Entry], before: Entry | None) -> None:
-    """Put into the table of a question what can be told of its conditions."""
+    """Put those conditions into the table of a question that can be translated."""
     trees = []
     for condition in entry.asked.conditions:
         notes: list[str] = []

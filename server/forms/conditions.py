@@ -60,7 +60,7 @@ class Parser(ABC):
 
     @abstractmethod
     def comparison(self) -> list[Any]:
-        """Return the tree of what stands next, which is neither joined nor in parentheses."""
+        """Return the tree of the next comparison, which is neither joined nor in parentheses."""
 
     def untold(self, expected: str = "") -> Untold:
         """Return the error that the next token is not understood."""

@@ -115,11 +115,11 @@ class Asked:
     unbounded: str = ""
 
     def count_without_bounds(self, why: str) -> None:
-        """Have it ask a number whose bounds the source does not say."""
+        """Let it ask a number whose bounds the source does not have."""
         self.kind, self.unbounded = "number", f"a number needs its lowest and highest value: {why}"
 
     def ask_if(self, text: str, translate: Translate) -> None:
-        """Have it asked only if this condition of the source holds, too, as far as that can be."""
+        """Ask it only if this condition holds, too, as far as it can be translated."""
         condition, untold = condition_of(text, translate)
         if condition:
             self.conditions.append(condition)
@@ -135,7 +135,7 @@ class Asked:
         return self.namely(value, specify, f"{self.name}-other")
 
     def namely(self, option: str, text: Any, name: str) -> "Asked":
-        """Return the text of what is written beside an option."""
+        """Return the text of the field beside an option."""
         told = (
             "the text beside an option becomes a question of its own, of which only frequent "
             "answers are found"

@@ -1,4 +1,4 @@
-"""Files of JSON, of which nothing is known: what is not of the expected type counts as missing."""
+"""Files of JSON from elsewhere: a part that has not the expected type counts as missing."""
 
 import json
 from collections.abc import Callable, Mapping

@@ -29,7 +29,7 @@ class Written:
 
 @dataclass
 class Leaving:
-    """A survey on its way to another tool: its texts, its blocks, and what has been lost of it.
+    """A survey on its way to another tool: its texts, its blocks, and the list of losses.
 
     `kept` are the keys of the study that the tool can carry.
     """
@@ -44,7 +44,7 @@ class Leaving:
         return list(self.survey.spec.get("languages", [""]))
 
     def by_language(self, text: Any, answer: Callable[[str], str]) -> dict[str, str]:
-        """Return a text in each language; `answer` writes what tells an earlier answer."""
+        """Return a text in each language; `answer` writes an earlier answer's place."""
         given = text if isinstance(text, Mapping) else dict.fromkeys(self.languages, text)
         return {
             language: "".join(

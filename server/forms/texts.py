@@ -50,7 +50,7 @@ _PIPE = re.compile("\ue000([^\ue001]*)\ue001")
 
 
 def answers_in(text: Any) -> list[str]:
-    """Return the names of the questions whose answers a text tells, in any language."""
+    """Return the names of the questions whose answers a text repeats, in any language."""
     found = text.values() if isinstance(text, dict) else [text]
     return [name for one in found if isinstance(one, str) for name in _PIPE.findall(one)]
 

@@ -20,7 +20,7 @@ class _Reader(MarkdownIt):
         self.add_render_rule("link_open", _link)
 
     def validateLink(self, url: str) -> bool:
-        """Whether a link may lead there: any other could run a program, or be a page like ours."""
+        """Return whether a link may lead there: others could run a program, or fake our pages."""
         return bool(_ADDRESS.match(url))
 
 

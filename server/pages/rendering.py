@@ -61,12 +61,12 @@ def _kinds(survey: Survey) -> set[str]:
 
 
 def is_long(entry: Mapping[str, Any]) -> bool:
-    """Whether a question has so many options that a field to search them helps."""
+    """Return whether a question has so many options that a search field helps."""
     return entry["kind"] in ("choice", "choices") and len(entry["options"]) >= _LONG_LIST
 
 
 def _varies(survey: Survey) -> bool:
-    """Whether the device draws the order of something, or a text tells an earlier answer."""
+    """Return whether the device draws an order, or a text repeats an earlier answer."""
     parts = (survey.spec.get("page", ()), *survey.spec["questions"])
     return any("random_order" in part for part in parts) or any(
         map(answers_told, survey.spec["questions"])
@@ -263,7 +263,7 @@ _OF_ANSWERS = ("kind", "options", "at_most", "min", "max", "step", "unit", "long
 def alike(
     survey: Survey, page: list[Part], explanations: Mapping[str, Explained]
 ) -> list[list[Question]]:
-    """Return the questions of a page, in one list those of which all that is explained is the same.
+    """Return lists of a page's questions; questions with the same explanation share a list.
 
     Explanations are those of all questions, by their ids.
     """
@@ -281,7 +281,7 @@ def alike(
 
 
 def _is_in_a_row(entry: dict[str, Any]) -> bool:
-    """Whether options are few and short enough to stand beside each other on a phone."""
+    """Return whether options are few and short enough to stand beside each other on a phone."""
     texts = [option["text"] for option in entry.get("options", ()) if "text" in option]
     if not 0 < len(texts) <= 11:
         return False

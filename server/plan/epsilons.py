@@ -46,14 +46,14 @@ _CAVEATS = (
 
 
 def meaning(asked: Asked) -> Part:
-    """Return the section on what one report of each question tells."""
+    """Return the section on what one report of each question reveals."""
     survey = asked.survey
     meanings = [_meaning_of(survey, question, asked.waves) for question in survey.questions]
     return Part([_MEANING], meanings=meanings)
 
 
 def totals(asked: Asked) -> Part:
-    """Return the section on what waves tell together, and what the public sees of one."""
+    """Return the section on what waves reveal together, and what the public sees of one."""
     public = public_view(asked.survey, asked.respondents, asked.delta)
     return composition(tables.totals(asked), asked.delta, asked.survey.cap / MICRO, public)
 
@@ -161,7 +161,7 @@ def _name(row: Deployment) -> str:
 
 
 def together(survey: Survey, question: Question, waves: int) -> str:
-    """Return what all reports that tell about an answer do together; "" if there is only one."""
+    """Return what all reports that depend on an answer reveal together; "" if there is only one."""
     told = survey.telling(question)
     if waves == 1 and len(told) == 1:
         return ""
@@ -178,7 +178,7 @@ def together(survey: Survey, question: Question, waves: int) -> str:
 
 
 def _spent_on(draw: Question | JointDraw, told: Sequence[Question], waves: int) -> int:
-    """Return what a draw tells in these waves about some questions, in millionths of ε."""
+    """Return what a draw reveals about some questions in these waves, in millionths of ε."""
     ids = {question.id for question in told}
     part = [question for question in draw.questions if question.id in ids]
     if len(part) == len(draw.questions):

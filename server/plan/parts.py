@@ -35,7 +35,7 @@ class Table:
 
     @property
     def kinds(self) -> list[str]:
-        """How each column is set: "number", "word", or "text" where a cell is long."""
+        """The kind of each column: "number", "word", or "text" if it has a long cell."""
         return [_kind([cell(row[i]) for row in self.rows]) for i in range(len(self.columns))]
 
     @classmethod

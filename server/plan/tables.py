@@ -73,7 +73,7 @@ class Asked:
 
     @cached_property
     def plans(self) -> list[Plan]:
-        """How precise each question will be, and what its waves will cost."""
+        """The precision of each question, and the cost of its waves."""
         return plan(
             self.survey,
             self.respondents,
@@ -91,7 +91,7 @@ def questions(asked: Asked) -> list[Plan]:
 
 
 def totals(asked: Asked) -> list[WaveTotal]:
-    """Return what 1, 2, 3, ... waves will tell together."""
+    """Return what 1, 2, 3, ... waves will reveal together."""
     waves = waves_to_show(asked.survey, asked.waves)
     return totals_of_waves(asked.survey, waves, asked.delta)
 
@@ -172,7 +172,7 @@ def curves(asked: Asked) -> Iterable[dict[str, Any]]:
 
 
 def meaning(asked: Asked) -> Iterable[dict[str, Any]]:
-    """Yield what one report of each question tells, as people of 100 and as beliefs."""
+    """Yield what one report of each question reveals, as people of 100 and as beliefs."""
     for question in asked.survey.questions:
         for row in odds(question, asked.survey.labels(question)):
             yield {

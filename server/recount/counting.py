@@ -1,4 +1,4 @@
-"""Counting exported reports anew, by any engine, into what estimates are made of."""
+"""Counting exported reports anew, by any engine, into tallies for estimates."""
 
 from collections.abc import Iterable, Sequence
 from itertools import islice

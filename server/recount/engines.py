@@ -25,7 +25,7 @@ Rows = Iterator[tuple[Sequence[Any], int]]
 
 
 class Engine(Protocol):
-    """What counts the reports of some files."""
+    """A program that counts the reports of some files."""
 
     def whole(self, questions: Sequence[Question]) -> Rows:
         """Yield each row of reports on some questions, and how often it came; perhaps again."""

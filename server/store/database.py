@@ -50,7 +50,7 @@ class Rows(Protocol):
 
     @property
     def rowcount(self) -> int:
-        """How many rows were changed."""
+        """The number of rows that were changed."""
 
     def fetchone(self) -> Any:
         """Return the next row, or None."""
@@ -170,7 +170,7 @@ class Database(ABC):
 
     @abstractmethod
     def doing_work(self) -> AbstractContextManager[bool]:
-        """Become the one process that does what takes long; yield whether it is this one."""
+        """Become the one process that does long work; yield whether it is this one."""
 
     @abstractmethod
     def is_working(self) -> bool:
@@ -209,7 +209,7 @@ class Database(ABC):
 
     @abstractmethod
     def trace(self) -> tuple[str, str]:
-        """Return what tells the order of the latest writes: where it is, and how much there is."""
+        """Return what shows the order of the latest writes: where it is, and how much there is."""
 
     @abstractmethod
     def free(self) -> int | None:

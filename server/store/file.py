@@ -270,7 +270,7 @@ class File(Database):
         return not self.wal_size()
 
     def trace(self) -> tuple[str, str]:
-        """Return what tells the order of the latest writes: the write-ahead log."""
+        """Return what shows the order of the latest writes: the write-ahead log."""
         order = "holds the order of the latest writes; is emptied a second after them"
         return "write-ahead log", f"{self.wal_size()} bytes, {order}"
 

@@ -47,7 +47,7 @@ class Invitations:
         return connection.execute(sql, (survey_id, key)).rowcount > 0
 
     def is_usable(self, survey_id: str, wave: int, key: bytes) -> bool:
-        """Return whether an invitation can be used; no answer tells used ones from unknown ones."""
+        """Return whether an invitation can be used; used and unknown ones give the same answer."""
         sql = (
             "SELECT 1 FROM invitation WHERE survey = ? AND wave = ? AND token_hash = ? AND used = 0"
         )

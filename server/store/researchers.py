@@ -78,7 +78,7 @@ class Access:
         self._database.write("DELETE FROM research_token WHERE hash = ?", _hash(token))
 
     def knows_token(self, token: str) -> bool:
-        """Return whether a research token is good, by its hash: the time it takes tells nothing."""
+        """Return whether a research token is good, by its hash, in a time that reveals nothing."""
         rows = self._database.query("SELECT 1 FROM research_token WHERE hash = ?", _hash(token))
         return rows.fetchone() is not None
 

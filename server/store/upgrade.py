@@ -53,7 +53,7 @@ class _Counts:
 
 
 class _Reports:
-    """How many reports the tally of a version and wave holds: its rows, and the version of each."""
+    """The number of reports in the tally of a version and wave, as an aggregate function of SQL."""
 
     def __init__(self) -> None:
         self._survey: Survey | None = None

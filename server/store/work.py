@@ -29,7 +29,7 @@ class Job:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more will come of it."""
+        """Return whether it will change no more."""
         return self.state in (DONE, REFUSED)
 
 

@@ -46,7 +46,7 @@ class Crossed:
 
     @cached_property
     def test(self) -> HypothesisTest:
-        """Whether the answers are independent; with weights there is no such test."""
+        """The test of independence of the answers; with weights there is no such test."""
         if self.weights is not None:
             raise ValueError("the test of independence takes no weights")
         return independence(self.first, self.second)

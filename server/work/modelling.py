@@ -1,4 +1,4 @@
-"""Models of what respondents reported, from a formula or from chosen questions."""
+"""Models of randomized answers, from a formula or from chosen questions."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -77,7 +77,7 @@ def family_for(outcome: Column) -> str:
 
 
 def told(model: Regression) -> dict[str, Any]:
-    """Return what is told of a model, as JSON: its terms, its fit, messages, and predictions."""
+    """Return a model as JSON: its terms, its fit, messages, and predictions."""
     return {
         "terms": [without_infinities(asdict(term)) for term in model.terms],
         **{name: getattr(model, name) for name in FIT},
@@ -111,7 +111,7 @@ class Modelling:
     effects: bool = False
 
     def done(self, store: Store, progress: Progress) -> dict[str, Any]:
-        """Return what is told of the model, its formula and family, and notes on its columns."""
+        """Return the JSON of a model, its formula and family, and notes on its columns."""
         stored = StoredWave(store, self.survey, self.wave, self.version, batch=True)
         columns, notes = stored.columns((self.outcome, *self.predictors))
         by_name = {variable(column.name): column for column in columns}

@@ -38,7 +38,7 @@ def bits_by_force(
     kept, told = stages
 
     def chance(reports: tuple[int, ...], given: tuple[int, ...]) -> Fraction:
-        """Of one bit's reports, if its inputs were these."""
+        """Return the probability of one bit's reports, given its inputs."""
         total = Fraction(0)
         for both in product((0, 1), repeat=2):
             drawn = prod(kept[x] if both[x] else 1 - kept[x] for x in (0, 1))

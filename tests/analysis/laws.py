@@ -101,7 +101,7 @@ def expected(law: Law, score: Any) -> Fraction:
 
 
 def truth(domain: Domain, value: Any, term: str) -> Fraction:
-    """What a quantity is for one respondent: an indicator, a place in 0..1, or a rank's place."""
+    """Return a quantity of one respondent: an indicator, a place in 0..1, or a rank's place."""
     if term == NO_ANSWER and not isinstance(domain, Categories):
         return Fraction(value is None)
     if isinstance(domain, Categories) and domain.aims and term == "mean":
@@ -128,7 +128,7 @@ def truth(domain: Domain, value: Any, term: str) -> Fraction:
 
 
 def answered(domain: Domain, value: Any) -> bool:
-    """Whether a value is an answer."""
+    """Return whether a value is an answer."""
     if isinstance(domain, Categories):
         return bool(domain.ids[value] != NO_ANSWER)
     return value is not None

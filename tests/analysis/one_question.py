@@ -101,6 +101,6 @@ def tallied(randomizer: Any, values: NDArray[Any], *key: Any) -> NDArray[np.int6
 
 
 def tally(survey: Survey, values: list[Any], *key: Any) -> NDArray[np.int64]:
-    """Of the reports of these values, drawn from what `key` fixes."""
+    """Return the tally of the reports of these values, drawn from what `key` fixes."""
     (question,) = survey.questions
     return tallied(question.randomizer, many(question.domain, values), *key)

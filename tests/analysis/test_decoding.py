@@ -142,7 +142,7 @@ def _bits(
 
 
 def _covered(found: Decoded, truth: NDArray[np.float64]) -> tuple[float, float, float]:
-    """Of all, of the detected (a number, and how many they are)."""
+    """Return the coverage of all strings, and of the detected ones with their number."""
     held = (found.low <= truth) & (truth <= found.high)
     chosen = found.detected
     return float(held.mean()), float(held[chosen].sum()), float(chosen.sum())

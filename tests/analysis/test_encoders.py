@@ -309,7 +309,7 @@ def test_an_encoder_fits_its_domain_and_no_other(encoder: Encoder, domain: Domai
     ]
 
     def like(other: Domain) -> bool:
-        """Whether it has as many values of the same form, as far as the encoder can tell."""
+        """Return whether it has as many values of the same form, as far as the encoder can see."""
         if isinstance(encoder, Pick):
             # One flag of so many, whatever the others may be.
             return (

@@ -30,7 +30,7 @@ N = 400
 
 
 def reports() -> tuple[list[int], list[int]]:
-    """Which group each of N is in, and what they reported."""
+    """Return the group of each of N respondents, and their reports."""
     rng = np.random.default_rng(1)
     group = rng.integers(0, 2, N)
     true = rng.random(N) < np.array([0.2, 0.5])[group]

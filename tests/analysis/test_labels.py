@@ -62,7 +62,7 @@ def rotations(read: Read, labels: tuple[str, ...], kept: str = STABLE) -> list[S
 def chance(
     permanent: Window, instant: Window, reports: tuple[int, ...], history: tuple[int, ...]
 ) -> Fraction:
-    """Of the reports, if one kept symbol for each input is passed on in the input's waves."""
+    """Return the probability of the reports if each input has one kept symbol in its waves."""
     total = Fraction(1)
     for given in set(history):
         waves = [wave for wave, value in enumerate(history) if value == given]

@@ -39,7 +39,7 @@ def made(tmp_path: Path, *questions: str, cap: float = 200, title: str = "Panel"
 
 
 def spends(survey: Survey, waves: int, who: str = "aa") -> list[Spend]:
-    """Of one respondent who answered so many waves, as a server charges them."""
+    """Return the spends of a respondent who answered so many waves, as a server charges them."""
     charges = [survey.charge_after([(survey, n)] if n else []) for n in range(waves)]
     return [Spend(who, survey.terms, 1, charge) for charge in charges]
 

@@ -178,7 +178,7 @@ def test_means_are_exactly_unbiased_between_grid_points_too(
 
 
 def _expected(randomizer: Any, law: Any, scores: Sequence[Fraction]) -> Fraction:
-    """Of the sum of the scores of all that a report counts for."""
+    """Return the expected sum of the scores of all symbols that a report counts for."""
     symbols = randomizer.shape[1]
 
     def score(key: Any) -> Fraction:

@@ -132,7 +132,7 @@ def gaussian_shift(steps: int, sigma: float) -> Shift:
 
 
 def rounding(steps: int, epsilon: float) -> float:
-    """How far δ can be off because the weights are whole: each by a half, or raised to 1."""
+    """Return the error of δ that whole weights cause: each is off by a half, or raised to 1."""
     return 2 * (steps + 1) * (1 + math.exp(epsilon)) / WORD
 
 

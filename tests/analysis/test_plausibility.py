@@ -219,7 +219,7 @@ def test_p_value_of_symbols_covers_every_family_of_counts() -> None:
 
 
 def krr_with_fakes(k: int, used: int, fakes: int, n: int = 5000) -> tuple[Plausibility, Any]:
-    """Of n reports, fakes are 0; the others are from people spread over the first values."""
+    """Return a tally of n reports: fakes are 0, others come from people with the first values."""
     survey = cases.choice(k, "krr")
     counts = cases.tally(survey, [one % used for one in range(n - fakes)], k, used, fakes)
     counts[0, 0] += fakes

@@ -85,7 +85,7 @@ def shifted(survey: Survey, counts: NDArray[np.int64]) -> list[Estimate]:
 
 
 def counts_one(survey: Survey) -> bool:
-    """Whether a report counts for one symbol."""
+    """Return whether a report counts for one symbol."""
     randomizer = survey.questions[0].randomizer
     return len(randomizer.tallied(randomizer.longest())) == 1 and not randomizer.encoder.gives_bits
 

@@ -36,7 +36,7 @@ def _survey(mechanism: str = "hashed-krr", candidates: list[str] | None = DRUGS)
 
 
 def _tally(survey: Survey, answers: NDArray[Any], *key: Any) -> NDArray[np.int64]:
-    """Of one report of each, a person at a time where reports are bits with a cohort."""
+    """Return the tally of one report of each; bits with a cohort are tallied person by person."""
     (question,) = survey.questions
     randomizer = question.randomizer
     if not isinstance(randomizer.channel, Bits):

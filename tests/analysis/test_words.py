@@ -110,7 +110,7 @@ CHANCES += [Fraction(1, 2), Fraction(3, 4), Fraction(271, 471), 1 - Fraction(1, 
 
 
 def of_byte(chance: Fraction) -> list[Fraction]:
-    """How likely each byte is whose bits are 1 with this chance."""
+    """Return the probability of each byte whose bits are 1 with this probability."""
     ones = [value.bit_count() for value in range(256)]
     return [chance**count * (1 - chance) ** (8 - count) for count in ones]
 

@@ -23,7 +23,7 @@ class Case:
 
     @cached_property
     def randomizer(self) -> Randomizer[Any, Any]:
-        """What is stated."""
+        """The randomizer as the survey states it."""
         return self.spending(Fraction(self.epsilon))
 
     def spending(self, epsilon: Fraction) -> Randomizer[Any, Any]:

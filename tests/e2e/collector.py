@@ -81,7 +81,7 @@ class Collector:
             return estimate_rows(survey, stored.survey.version, wave, stored.estimates(0.95))
 
     def stored(self, survey: str, wave: int = 1) -> int:
-        """How many reports are stored; the same for every question."""
+        """Return the number of stored reports, which is the same for every question."""
         with self._store() as store:
             return StoredWave(store, survey, wave).n
 

@@ -183,7 +183,7 @@ def press(page: Page) -> None:
 
 
 def what_was_sent(page: Page) -> tuple[list[list[str]], str]:
-    """What the receipt shows once it is opened: rows of a table, and the bytes."""
+    """Return what the opened receipt shows: rows of a table, and the bytes."""
     page.locator("#sent > summary").click()
     expect(page.locator("#receipt-bytes")).not_to_be_empty()
     rows = [row.locator("th, td").all_inner_texts() for row in page.locator("#sent tr").all()]

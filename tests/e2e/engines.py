@@ -11,7 +11,7 @@ from programs import CHROMIUM, find
 
 
 def launching(engine: BrowserType, chromium: str = "chromium") -> dict[str, Any]:
-    """What Playwright has to be told.
+    """Return the options with which Playwright starts a browser.
 
     `chromium` is the program for that engine; "headless-shell" opens a page with half of the work,
     but keeps no files as a person's browser does.

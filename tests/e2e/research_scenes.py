@@ -5,7 +5,7 @@ from stage import EXAMPLES, Scene, Stage, simulated
 
 
 def research(stage: Stage) -> Scene:
-    """What researchers see, and do in a trial copy."""
+    """Show what researchers see, and do in a trial copy."""
     device = stage.new_device()
     page = device.visit(f"{stage.collector.url}/login")
     yield "sign-in", page

@@ -101,7 +101,7 @@ def questions(stage: Stage) -> Scene:
 
 
 def complaints(stage: Stage) -> Scene:
-    """What cannot be taken is said."""
+    """Show the complaints about answers that cannot be taken."""
     _, page = stage.visit(WELL_BEING.replace('id = "work"', 'id = "work"\nrequired = true', 1))
     expect_state(page, "ready")
     fill_in(page, {"age": "7"})
@@ -194,7 +194,7 @@ def forgotten(stage: Stage) -> Scene:
 
 
 def damaged(stage: Stage) -> Scene:
-    """What the device keeps of a survey was damaged."""
+    """Show a page whose device keeps a damaged record of the survey."""
     device, page = stage.visit()
     expect_state(page, "ready")
     page.evaluate(WRITE_MEMO, [f"survey/{page.url.rpartition('/')[2]}", "garbage"])
@@ -306,7 +306,7 @@ def no_memory(stage: Stage) -> Scene:
 
 
 def my_privacy(stage: Stage) -> Scene:
-    """What this device has spent; from nothing to nothing."""
+    """Show what this device has spent, from nothing back to nothing."""
     device = stage.new_device()
     me = device.visit(f"{stage.collector.url}/me")
     expect_state(me, "nothing")

@@ -49,7 +49,7 @@ def _collector() -> Iterator[Collector]:
 
 @contextmanager
 def _devices(browser: Browser) -> Iterator[Callable[..., Device]]:
-    """What makes devices, which are put away at the end."""
+    """Yield a maker of devices, which are put away at the end."""
     with ExitStack() as devices:
 
         def new_device(**options: Any) -> Device:

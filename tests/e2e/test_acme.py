@@ -23,7 +23,7 @@ OPERATIONS = (Path(__file__).parents[2] / "docs/operations.md").read_text()
 
 
 def issuer(proxy: Proxy, host: str = HOST) -> str:
-    """Who gave the certificate that is shown for a name; itself, if nobody did."""
+    """Return the issuer of the certificate that is shown for a name."""
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     with (

@@ -191,7 +191,7 @@ def fit(counts: NDArray[Any], laws: NDArray[np.float64]) -> float:
 
 
 def laws_of(survey: Any) -> dict[str, NDArray[np.float64]]:
-    """For each question, a row for each of the people."""
+    """Return for each question an array with a row for each person."""
     ids = [question.id for question in survey.questions]
     counted = [survey.shown({**dict.fromkeys(ids, ""), **answers}) for answers in PEOPLE]
     return {
@@ -212,7 +212,7 @@ def biased(laws: NDArray[np.float64], by: float) -> NDArray[np.float64]:
 
 
 def tallies_of(survey: Any, reports: dict[str, Any], receipts: list[str]) -> dict[str, Any]:
-    """For each question, the tally of each of the people, a row each."""
+    """Return for each question the tallies of all people, a row each."""
     found = {
         question.id: np.zeros((len(PEOPLE), *question.randomizer.shape), dtype=int)
         for question in survey.questions

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.more
 
 
 def wrong(proxy: Proxy) -> dict[str, str]:
-    """What is not as it should be. The collector of these tests has researchers on its port."""
+    """Return the wrong findings. The collector of these tests has researchers on its port."""
     authority = str(proxy.folder / "fullchain.pem")
     found = [one for one in outside.look(proxy.url, authority) if not one.ok]
     assert all(one.advice for one in found)

@@ -64,7 +64,7 @@ def elsewhere() -> Iterator[int]:
 
 
 def name_of(page: Page) -> str:
-    """What the page that is shown can read of the tab's name."""
+    """Return what the page that is shown can read of the tab's name."""
     name: str = page.evaluate("window.name")
     return name
 
@@ -200,7 +200,7 @@ def test_answers_that_are_too_long_for_a_draft_are_not_kept_and_break_nothing(
 
 
 def _again(page: Page) -> dict[str, str]:
-    """What the form holds after a reload."""
+    """Return what the form holds after a reload."""
     page.reload()
     expect_state(page, "ready")
     held: dict[str, str] = page.evaluate(HELD)

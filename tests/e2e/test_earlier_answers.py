@@ -54,7 +54,7 @@ def page(device: Device, collector: Collector) -> Page:
 
 
 def told(page: Page) -> str:
-    """What the last question asks, in the language that is shown."""
+    """Return the text of the last question, in the language that is shown."""
     text = page.locator('[data-question="last"] legend > :visible')
     return " ".join(text.first.inner_text().split())
 

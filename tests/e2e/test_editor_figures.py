@@ -99,7 +99,7 @@ def test_a_deleted_question_is_brought_back_by_keyboard(sign_in: Callable[..., P
 
 
 def height(page: Page, label: str) -> float:
-    """How high a menu is, in pixels; at least 44."""
+    """Return the height of a menu in pixels; it is at least 44."""
     box = page.get_by_label(label).bounding_box()
     assert box is not None
     return box["height"]

@@ -40,7 +40,7 @@ HOLD = """() => {
 
 
 def forget(device: Device, collector: Collector) -> None:
-    """What a person does at "My privacy", in another tab."""
+    """Do what a person does at "My privacy", in another tab."""
     page = device.visit(f"{collector.url}/me")
     page.locator("#forget").click()
     page.locator("#forget-sure").click()

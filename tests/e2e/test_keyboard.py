@@ -167,7 +167,7 @@ def second_page(keys: Keys) -> None:
 
 
 def third_page(keys: Keys) -> None:
-    """What a condition shows, ticks, places, and a text that is suggested."""
+    """Answer a page with a condition, ticks, places, and a text that is suggested."""
     page = keys.page
     keys.reach("#hopeless--yes")
     keys.press("Space")

@@ -42,7 +42,7 @@ _PLACE = re.compile(r"\\\{\w+\\\}")
 
 @cache
 def patterns(tag: str) -> dict[str, re.Pattern[str]]:
-    """What each of a language's texts looks like once its places are filled, if not like any."""
+    """Return patterns that match a language's texts with their places filled."""
     words = {key: re.escape(text) for key, text in LANGUAGES[tag].words.items()}
     told = {key: text for key, text in words.items() if len(_PLACE.sub("", text)) > 3}
     return {key: re.compile(_PLACE.sub(".+", text)) for key, text in told.items()}

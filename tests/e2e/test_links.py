@@ -20,7 +20,7 @@ INVITED = SURVEY.replace('id = "canteen"', 'id = "canteen"\naccess = "invited"',
 
 
 def links(collector: Collector, survey: str, count: int) -> list[str]:
-    """So many new links."""
+    """Return so many new links."""
     tokens = [ISSUER.issue() for _ in range(count)]
     store = Store(collector.database)
     store.invitations.add(survey, 1, map(ISSUER.key, tokens))
@@ -49,7 +49,7 @@ def waits_for_a_link(device: Device, collector: Collector) -> tuple[str, list[st
 
 
 def reports(device: Device) -> list[dict[str, object]]:
-    """What was sent as reports; not the questions about links."""
+    """Return the requests that sent reports, without the questions about links."""
     return [body for body in map(json.loads, device.posted()) if "reports" in body]
 
 

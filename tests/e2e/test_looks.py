@@ -63,7 +63,7 @@ def check_width(page: Page) -> None:
 
 
 def check_targets(page: Page) -> None:
-    """What is pressed is at least 44 pixels high."""
+    """Check that everything that can be pressed is at least 44 pixels high."""
     found = page.evaluate(_SMALL)
     assert not found, found
 

@@ -24,7 +24,7 @@ def surveys(collector: Collector) -> list[str]:
 
 @pytest.fixture
 def answered(device: Device, collector: Collector, surveys: list[str]) -> dict[str, str]:
-    """What the device sent to both."""
+    """Answer both surveys, and return what the device sent."""
     found = {}
     for survey in surveys:
         page = device.visit(collector.page(survey))

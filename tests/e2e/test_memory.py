@@ -111,7 +111,7 @@ def frozen(collector: Collector, survey: str) -> Survey:
 
 
 def remembered(survey: Survey, secret: bytes, answers: dict[str, str]) -> dict[str, Any]:
-    """What a device with this secret keeps of each answer, by the reference."""
+    """Return what a device with this secret keeps of each answer, by the reference."""
     found: dict[str, Any] = {}
     for question in survey.questions:
         memory = Memory.of(secret, survey.id, question.id, question.digest)
@@ -308,7 +308,7 @@ epsilon_forever = 2
 
 
 def right_guesses(collector: Collector, browser: Browser) -> float:
-    """How often the most frequent report of 400 waves is the answer, over 100 devices."""
+    """Return how often the most frequent report of 400 waves is the answer, over 100 devices."""
     randomizer = collector.frozen(collector.publish(FOUR))["randomizers"]["q"]
     device = Device(browser)
     page = beside_modules(device, collector)

@@ -30,7 +30,7 @@ def ready_to_press(page: Page) -> Page:
 
 
 def check_stored_once(device: Device, collector: Collector, survey: str, sent: int) -> None:
-    """So many requests, all of the same bytes; one report stored, charged once."""
+    """Check that so many requests had the same bytes, and one report is stored, charged once."""
     bodies = device.posted()
     assert len(bodies) == sent
     assert len(set(bodies)) == 1

@@ -84,7 +84,7 @@ REPORT = "new FrozenReport(JSON.stringify({ version"
 
 
 def shape(value: Any) -> Any:
-    """What is left of JSON without its numbers and strings."""
+    """Return JSON without its numbers and strings."""
     if isinstance(value, dict):
         return [(key, shape(one)) for key, one in value.items()]
     if isinstance(value, list):
@@ -99,7 +99,7 @@ def traces(
     respondents: list[dict[str, str]],
     text: str = WIDE,
 ) -> list[Any]:
-    """For each respondent: the requests, the body, and what the device keeps."""
+    """Return for each respondent the requests, the body, and what the device keeps."""
     found = []
     for answers in respondents:
         survey, device, wire = served.publish(text), with_fixed_randomness(make()), relay(served)

@@ -92,7 +92,7 @@ def page(device: Device, collector: Collector) -> Page:
 
 
 def orders(page: Page, selector: str, times: int = 600) -> Counter[tuple[str, ...]]:
-    """How often each order was drawn."""
+    """Return how often each order was drawn."""
     return Counter(map(tuple, page.evaluate(_SHUFFLE, [selector, times])))
 
 

@@ -292,7 +292,7 @@ def test_no_file_of_the_machine_has_a_respondents_address(
 
 
 def plainly(proxy: Proxy, path: str, host: str) -> tuple[int, str, bytes]:
-    """What is answered without TLS: the status, where it leads, and the body."""
+    """Return the answer without TLS: the status, where it leads, and the body."""
     connection = http.client.HTTPConnection("127.0.0.1", proxy.plain_port, timeout=MOMENT)
     with contextlib.closing(connection):
         connection.request("GET", path, headers={"Host": host})

@@ -57,7 +57,7 @@ def everything(collector: Collector) -> str:
 
 
 def draft(page: Page) -> str:
-    """What the tab keeps, wherever."""
+    """Return what the tab keeps, wherever."""
     kept: str = page.evaluate("Object.values(sessionStorage).join() + window.name")
     return kept
 

@@ -132,7 +132,7 @@ def exact(randomizer: Randomizer[Any, Any], value: Any) -> dict[str, float]:
 
 
 def draw(device: Device, collector: Collector, one: Case) -> list[dict[str, int]]:
-    """What the served modules draw: a tally of reports for each value."""
+    """Return what the served modules draw: a tally of reports for each value."""
     page = beside_modules(device, collector)
     tallies = page.evaluate(_DRAW, [one.randomizer.to_json(), some_values(one), DRAWS])
     page.close()

@@ -15,7 +15,7 @@ REMEMBERS = SURVEY.replace("epsilon = 1\n", "epsilon = 1\nepsilon_forever = 2\n"
 
 
 def asked(page: Page) -> int:
-    """How often the page has asked the browser."""
+    """Return how often the page has asked the browser."""
     times: int = page.evaluate("globalThis.asked")
     return times
 

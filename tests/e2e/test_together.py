@@ -261,7 +261,7 @@ def _law(survey: Survey, row: dict[str, str]) -> dict[str, float]:
 
 
 def _p_value(survey: Survey, row: dict[str, str], seen: dict[str, int]) -> float:
-    """How probable it is that so many draws are at least so far from the law that is stated."""
+    """Return the probability that so many draws are at least so far from the stated law."""
     law = _law(survey, row)
     assert set(seen) <= set(law)
     statistic = sum((seen.get(r, 0) - DRAWS * c) ** 2 / (DRAWS * c) for r, c in law.items())

@@ -121,7 +121,7 @@ def tries(
     answers: Sequence[str] = (),
     told: str | None = None,
 ) -> list[list[Any]]:
-    """For each answer so many reports, each with what it says to one who gave `told`, or it."""
+    """Press so many times for each answer; return each report with its sentence for `told`."""
     (question,) = (one for one in frozen["survey"]["questions"] if one["id"] == name)
     given = {"question": question, "open": frozen, "count": count, "told": told}
     drawn: list[list[Any]] = page.evaluate(_TRY, {**given, "answers": answers or MADE_UP[name]})
@@ -221,7 +221,7 @@ def test_what_is_sent_of_a_high_number_is_higher(
 def test_only_what_somebody_could_answer_is_called_swapped(
     device: Device, collector: Collector
 ) -> None:
-    """Of several options, chance may send more than can be ticked, or "none" beside others."""
+    """By chance a report has more options than can be ticked, or "none" beside others."""
     asked = f'id = "some"\ntext = "?"\nat_most = 2\n{QUESTIONS["several"]}'
     page = device.visit(
         collector.page(collector.publish(f'title = "T"\nid = "t"\n[[questions]]\n{asked}'))

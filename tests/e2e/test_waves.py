@@ -40,7 +40,7 @@ def two_tabs(device: Device, collector: Collector, survey: str) -> list[Page]:
 
 
 def memo(page: Page, survey: str) -> dict[str, Any]:
-    """What the device keeps for a survey."""
+    """Return what the device keeps for a survey."""
     found: dict[str, Any] = page.evaluate(READ_MEMO)[f"survey/{survey}"]
     return found
 

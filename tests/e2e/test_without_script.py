@@ -30,7 +30,7 @@ SUBMITS = """() => {
 
 
 def try_to_answer(page: Page) -> None:
-    """What a respondent can do to a page whose program does not run."""
+    """Do what a respondent can do to a page whose program does not run."""
     expect(page.locator("#controls")).to_have_js_property("disabled", True)
     page.locator("#begin").click(force=True, no_wait_after=True)
     for part in page.locator("#answers [data-page][hidden]").all():

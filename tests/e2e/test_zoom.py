@@ -118,7 +118,7 @@ def test_what_is_not_whole_is_found(
 
 
 def tops(page: Page, question: str) -> list[float]:
-    """Where the options of a question begin, from the top of the page."""
+    """Return where the options of a question begin, from the top of the page."""
     options = page.locator(f'[data-question="{question}"] .option').all()
     return [box["y"] for option in options if (box := option.bounding_box())]
 

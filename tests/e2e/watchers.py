@@ -71,7 +71,7 @@ def fixed_words() -> Iterator[int]:
 
 @cache
 def forms(canary: str) -> frozenset[bytes]:
-    """What a canary looks like as bytes, in the encodings that programs use."""
+    """Return a canary as bytes, in the encodings that programs use."""
     found = set()
     for text in {canary, canary.replace("|", ","), canary.replace("|", '","')}:
         plain = text.encode()
@@ -88,7 +88,7 @@ def forms(canary: str) -> frozenset[bytes]:
 
 
 def _as_number(number: int) -> set[bytes]:
-    """What browsers write into a database for a number."""
+    """Return what browsers write into a database for a number."""
     rest, digits = 2 * number, bytearray()
     while rest:
         digits.append(rest & 127 | (128 if rest > 127 else 0))
@@ -188,7 +188,7 @@ def check_reports(device: Device, frozen: dict[str, Any], answers: dict[str, str
 
 
 def kept_places(page: Page, device: Device) -> dict[str, bytes]:
-    """What the browser has kept beside the document, by the name of the place."""
+    """Return what the browser has kept beside the document, by the name of the place."""
     places = page.evaluate(_KEPT)
     places |= {"console": device.console, "cookies": device.context.cookies()}
     return {place: json.dumps(one).encode() for place, one in places.items()}

@@ -40,7 +40,7 @@ class WebKit:
         self.driver.switch_to.window(name)
 
     def evaluate(self, script: str, *given: Any) -> Any:
-        """What an asynchronous function gives in the page."""
+        """Return what an asynchronous function gives in the page."""
         done = self.driver.execute_async_script(
             f"const tell = arguments[arguments.length - 1]; const given = [...arguments];"
             f"({script})(...given.slice(0, -1))"
@@ -81,7 +81,7 @@ class WebKit:
         field.send_keys(text)
 
     def is_in(self, state: str) -> bool:
-        """Whether the page says that it is in a state, and in no other."""
+        """Return whether the page says that it is in a state, and in no other."""
         shown = [one.get_attribute("data-state") for one in self.all("[data-state]")]
         return shown == [state]
 
@@ -113,7 +113,7 @@ class WebKit:
         self.press('[data-page]:not([hidden]) button[type="submit"]')
 
     def review(self) -> dict[str, str]:
-        """What the review shows."""
+        """Return what the review shows."""
         self.one("#review")
         terms, details = self.all("#review dt"), self.all("#review dd")
         return {one.text: other.text for one, other in zip(terms, details, strict=True)}

@@ -56,7 +56,7 @@ def studied(database: Place, survey: Survey) -> Store:
 
 
 def answered(store: Store, survey: Survey, wave: int, people: int) -> None:
-    """So many people answer a wave, which is closed then."""
+    """Let so many people answer a wave, and close it."""
     store.surveys.open_wave(survey.id, wave, alone=True)
     answers = made_up_answers(survey, people, np.random.default_rng(wave))
     sent = payloads(survey, answers, wave, seed=wave)

@@ -65,7 +65,7 @@ def store(database: Place, survey: Survey) -> Store:
 
 @pytest.fixture
 def answered(store: Store, survey: Survey) -> int:
-    """So many reports are stored, and the wave is closed, so that pages show all of them."""
+    """Store so many reports, and close the wave, so that pages show all of them."""
     people = [{"meat": "yes", "dish": "soup", "price": "3"}] * 120
     to_store(store, survey.id, payloads(survey, people, 1, 4), lambda _: None)
     store.surveys.close_waves(survey.id)

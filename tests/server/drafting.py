@@ -22,7 +22,7 @@ def seen(browser: FlaskClient, part: str, address: str = EDIT) -> str:
 
 
 def fields(browser: FlaskClient, part: str, address: str = EDIT) -> dict[str, Any]:
-    """What the form of a part sends if nothing is changed in it."""
+    """Return what the form of a part sends if nothing is changed in it."""
     page = browser.get(f"{address}?part={part}", **HTTPS).text
     form = page.partition('id="form"')[2].partition("</form>")[0]
     sent: dict[str, Any] = {"part": part, "seen": seen(browser, part, address)}
@@ -59,7 +59,7 @@ def toml(store: Store, name: str = "idea") -> str:
 
 
 def text_of(page: str, part: str) -> str:
-    """What a part of the editor's page says, with single spaces."""
+    """Return the text of a part of the editor's page, with single spaces."""
     found = page.partition(f'<div id="{part}"')[2].partition(">")[2].partition(" data-part")[0]
     text = unescape(re.sub(r"<[^>]*>", " ", found).partition("<")[0])
     return " ".join(text.split()).replace(" :", ":").replace(" ,", ",")

@@ -73,7 +73,7 @@ class Server:
 
     @property
     def url(self) -> str:
-        """Where respondents reach it."""
+        """The address at which respondents reach it."""
         return self.urls[0]
 
     def below(self) -> list[int]:
@@ -122,7 +122,7 @@ def run_all(processes: Sequence[BaseProcess]) -> None:
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process runs; one that ended and was not waited for does not."""
+    """Return whether a process runs; one that ended and was not waited for does not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):
@@ -208,7 +208,7 @@ def submissions(survey: Survey, wave: int = 1) -> Iterator[tuple[bytes, bytes]]:
 
 
 def invited(survey: Survey, tokens: Iterable[str]) -> Iterator[bytes]:
-    """For each invitation what a device would send that has it, each of another respondent."""
+    """Return a submission for each invitation, each of another respondent."""
     for token, (_, body) in zip(tokens, submissions(survey), strict=False):
         yield json.dumps({**json.loads(body), "token": token}).encode()
 
@@ -304,7 +304,7 @@ class Load:
         return f"/api/surveys/{self.survey.id}/reports"
 
     def count(self, *statuses: int) -> int:
-        """How many answers had one of these statuses so far."""
+        """Return how many answers had one of these statuses so far."""
         return sum(one.status in statuses for one in list(self.answers.values()))
 
     def acknowledged(self) -> set[bytes]:
@@ -361,7 +361,7 @@ def get(url: str, path: str) -> Answer:
 
 
 def is_busy(answer: Answer) -> bool:
-    """Whether an answer is the refusal that asks a device to come again."""
+    """Return whether an answer is the refusal that asks a device to come again."""
     return (
         answer.status == 503
         and answer.headers["content-type"] == "application/problem+json"

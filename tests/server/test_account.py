@@ -24,7 +24,7 @@ def twice(password: str, **more: str) -> dict[str, str]:
 
 @pytest.fixture
 def path(signed_in: Browsers) -> str:
-    """Where dora sets up an account, as the page of people links to it."""
+    """Return the address at which dora sets up an account, as the page of people links to it."""
     page = post(signed_in("ada"), "/people", name="dora", role="analyst").text
     return str(page.partition('href="https://localhost')[2].partition('"')[0])
 

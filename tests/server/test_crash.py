@@ -48,7 +48,7 @@ pytestmark = pytest.mark.both
 
 
 def _has(load: Load, status: int, count: int) -> bool:
-    """Whether so many requests got this status."""
+    """Return whether so many requests got this status."""
     return load.count(status) >= count
 
 
@@ -99,7 +99,7 @@ def test_nothing_of_a_killed_server_goes_on(
 
 @contextmanager
 def _largest_file(pids: list[int], size: int) -> Iterator[None]:
-    """What processes write beyond a file's first bytes fails, as it does on a full disk."""
+    """Let writes beyond a file's first bytes fail, as they do on a full disk."""
     before = {pid: resource.prlimit(pid, resource.RLIMIT_FSIZE) for pid in pids}
     for pid, (_, hard) in before.items():
         resource.prlimit(pid, resource.RLIMIT_FSIZE, (size, hard))

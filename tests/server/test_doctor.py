@@ -66,7 +66,7 @@ def db(tmp_path: Path) -> Path:
 
 
 def wrong(db: Path, root: Path) -> dict[str, str]:
-    """What is not as it should be, and what was seen of it."""
+    """Return the wrong findings, by subject."""
     found = [one for one in machine.look(db, TODAY, root) if not one.ok]
     assert all(one.advice for one in found)
     return {one.subject: one.finding for one in found}

@@ -42,7 +42,7 @@ def visitor(tmp_path_factory: pytest.TempPathFactory) -> FlaskClient:
 
 @pytest.fixture
 def collected(tmp_path: Path) -> Callable[[str, list[str]], list[int]]:
-    """What a collector answers to one respondent, who is asked with each ε in turn."""
+    """Return a collector's answers to one respondent, who is asked with each ε in turn."""
 
     def collect(cap: str, epsilons: list[str]) -> list[int]:
         database = tmp_path / "collected.db"
@@ -252,7 +252,7 @@ HOSTILE = [
 
 
 def problem(field: AnyField, text: str) -> str:
-    """What is wrong with a text of a field; empty if nothing is."""
+    """Return the mistake in the text of a field; empty if there is none."""
     try:
         field.read(text.strip() or field.usual)
     except Wrong as error:

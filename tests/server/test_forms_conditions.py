@@ -42,7 +42,7 @@ def questions() -> list[Asked]:
 
 
 def meant(tree: list[Any], answers: Mapping[str, Any]) -> bool:
-    """Whether a condition holds in the source."""
+    """Return whether a condition holds in the source."""
     first, *rest = tree
     if first == "not":
         return not meant(rest[0], answers)

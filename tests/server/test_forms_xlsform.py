@@ -79,7 +79,7 @@ def imported() -> Imported:
 
 
 def check(imported: Imported) -> None:
-    """What is imported passes `deniable check`."""
+    """Check that `deniable check` accepts what is imported."""
     if imported.toml:
         survey_of(parsed(imported.toml, "x"), "x", Path("."))
 

@@ -62,7 +62,7 @@ class Field:
     numbers: Iterator[int]
 
     def fresh(self) -> dict[str, Any]:
-        """What one more respondent would send."""
+        """Return what one more respondent would send."""
         payload = next(payloads(self.survey, [ANSWERS], 1, next(self.numbers)))
         if self.survey.proof_of_work:
             once = (payload["version"], payload["wave"], payload["rid"])
@@ -173,7 +173,7 @@ def _string(inner: str) -> str:
 
 
 def _is_envelope(body: bytes, version: str) -> bool:
-    """Whether all but the reports and the work is as the protocol says."""
+    """Return whether all but the reports and the work is as the protocol says."""
     try:
         data = _read(body.decode()) if len(body) <= 65536 else None
     except ValueError:

@@ -36,7 +36,7 @@ def server(database: Path, survey_file: Path) -> Iterator[Server]:
 
 @contextmanager
 def trickling(url: str, path: str, clients: int) -> Iterator[list[socket.socket]]:
-    """So many clients, each of which has sent the beginning of a request's body."""
+    """Connect so many clients, each of which has sent the beginning of a request's body."""
     parts = urlsplit(url)
     head = f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
     with ExitStack() as opened:

@@ -52,7 +52,7 @@ def look(browser: Any, rows: list[list[str]]) -> Any:
 
 
 def filled(page: str) -> dict[str, str]:
-    """What the page's form sends if nothing is changed in it."""
+    """Return what the page's form sends if nothing is changed in it."""
     sent = {}
     for tag in re.findall(r"<input [^>]*>", page):
         name, value = (re.search(rf' {key}="([^"]*)"', tag) for key in ("name", "value"))

@@ -72,7 +72,7 @@ ANSWERS = st.lists(ANSWER, min_size=1, max_size=4)
 
 @dataclass(frozen=True)
 class Sent:
-    """What a device sends; `symbol` is a measurement that no other device sends."""
+    """A submission of a device; no other device sends the same `symbol`, a measurement."""
 
     version: str
     wave: int
@@ -83,7 +83,7 @@ class Sent:
 
     @property
     def row(self) -> tuple[str, int, int]:
-        """What makes it the same for the server."""
+        """The parts that make a submission the same for the server."""
         return self.version, self.wave, self.symbol
 
     @property
@@ -96,7 +96,7 @@ class Sent:
 
 @dataclass
 class Model:
-    """What the database must hold, from the protocol's words alone."""
+    """A model of what the database must hold, from the protocol's words alone."""
 
     published: list[str] = field(default_factory=list)
     opened: set[int] = field(default_factory=set)
@@ -313,7 +313,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule(target=submissions, answers=ANSWERS)
     def lose_the_disk(self, answers: list[Any]) -> Any:
-        """What came after the last backup is gone."""
+        """Answer after a backup, and restore it: the answer is lost."""
         backup = self.back_up()
         sent = self.answer(answers, True)
         self.restore(backup)

@@ -36,7 +36,7 @@ def old(tmp_path: Path) -> Path:
 
 @contextmanager
 def _running(database: Path) -> Iterator[sqlite3.Connection]:
-    """What a server of the release with schema 2 does: it holds a shared lock, and writes."""
+    """Do what a server of the release with schema 2 does: hold a shared lock, and write."""
     with open(f"{database}.served", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_SH)
         connection = sqlite3.connect(database, isolation_level=None)

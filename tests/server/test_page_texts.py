@@ -81,7 +81,7 @@ def test_french_marks_keep_to_the_line_of_their_words() -> None:
 
 
 def test_epsilon_is_in_details_alone() -> None:
-    """Where numbers are asked for: the receipt, what a device has spent, and the folded cost."""
+    """Details are the receipt, the spending of a device, and the folded cost."""
     named = {key for key, text in ENGLISH.items() if "ε" in text or "epsilon" in text.lower()}
     assert {key.split(".")[0] for key in named} <= {"cost", "me", "receipt"}
 

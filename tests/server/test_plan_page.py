@@ -31,7 +31,7 @@ HOSTILE = "\"><script>alert('x')</script> & <b style=color:red>{{ 7 * 7 }}"
 
 
 class Page(HTMLParser):
-    """What a page has: its elements with their attributes, and its text."""
+    """The content of a page: its elements with their attributes, and its text."""
 
     def __init__(self, page: str) -> None:
         super().__init__()

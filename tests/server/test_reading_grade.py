@@ -34,7 +34,7 @@ SILENT = {
 
 
 def syllables(word: str, tag: str) -> int:
-    """How many syllables a word has, about."""
+    """Return the approximate number of syllables of a word."""
     spoken = re.sub(SILENT.get(tag, "(?!)"), "", word.lower())
     return max(1, len(re.findall(VOWELS[tag], spoken)))
 
@@ -85,7 +85,7 @@ def words_of(text: str) -> list[str]:
 
 
 def grade(texts: list[str], tag: str) -> float:
-    """How many years of school these texts take together."""
+    """Return the years of school that these texts take together."""
     words = [word for text in texts for word in words_of(text)]
     sentences = [one for text in texts for one in re.split(r"[.!?؟…]+(?:\s|$)", text)]
     length = len(words) / sum(bool(words_of(one)) for one in sentences)

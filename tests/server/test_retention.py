@@ -54,7 +54,7 @@ def _with(survey_file: Path, *lines: str) -> Survey:
 
 
 def _linked(database: Path, pairs: list[tuple[bytes, bytes]]) -> int:
-    """How many reports are tied to their pseudonyms by the places of both in the file."""
+    """Return how many reports are tied to their pseudonyms by the places of both in the file."""
     content = database.read_bytes()
     rids = sorted((rid for rid, _ in pairs), key=content.index)
     respondents = sorted((respondent for _, respondent in pairs), key=content.index)
@@ -62,7 +62,7 @@ def _linked(database: Path, pairs: list[tuple[bytes, bytes]]) -> int:
 
 
 def _by_key_alone(database: Path, values: list[bytes]) -> bool:
-    """Whether values of one page lie in the order of themselves: it tells nothing but them."""
+    """Return whether values of one page lie in their own order, which reveals nothing else."""
     content = database.read_bytes()
     placed = sorted(values, key=content.index)
     return placed in (sorted(values), sorted(values, reverse=True))

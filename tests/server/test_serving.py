@@ -132,7 +132,7 @@ class Late(HTTPServer):
         self.asked = 0
 
     def sleep(self, _: float) -> None:
-        """What who asks does between two tries."""
+        """Do what the asking program does between two tries."""
         self.asked += 1
         if self.asked == 1000:
             self.server_activate()

@@ -69,7 +69,7 @@ def come(store: Store, stepped: Survey) -> Send:
 
 
 def seen(store: Store, survey: Survey) -> int:
-    """How many reports a page shows."""
+    """Return how many reports a page shows."""
     wave = StoredWave(store, survey.id, batch=True)
     if wave.shown:
         assert wave.n == wave.shown

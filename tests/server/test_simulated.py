@@ -181,7 +181,7 @@ def test_simulate_counts_its_reports(survey_file: Path, tmp_path: Path, database
 
 @pytest.fixture
 def upgraded(tmp_path: Path) -> Callable[..., Store]:
-    """What an upgrade makes of a database of schema 6, with 25 reports and more rows."""
+    """Return a function that upgrades a database of schema 6 with 25 reports and more rows."""
 
     def upgrade(*statements: str) -> Store:
         database = tmp_path / "old.db"

@@ -156,7 +156,7 @@ def _pages(database: Path) -> list[bytes]:
 
 
 def _places(database: Path, values: Sequence[bytes]) -> list[list[int]]:
-    """For each page of a file, the numbers of the values in it, in the order of their places."""
+    """Return for each page of a file the numbers of its values, in the order of their places."""
     found = []
     for page in _pages(database):
         places = [(page.find(one), number) for number, one in enumerate(values)]
@@ -165,7 +165,7 @@ def _places(database: Path, values: Sequence[bytes]) -> list[list[int]]:
 
 
 def _by_chance(database: Path, table: str, key: str, arrived: Sequence[bytes]) -> bool:
-    """Whether neither the order of a table nor places in its pages have to do with arrival.
+    """Return whether neither a table's order nor places in its pages depend on arrival.
 
     Spearman's rho of n values has variance 1 / (n - 1) if their order is by chance, and the sum
     over pages of (n - 1) rho has variance sum (n - 1). Six standard deviations are passed by chance

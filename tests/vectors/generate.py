@@ -50,7 +50,7 @@ HERE = Path(__file__).parent
 
 
 def first_words(channel: Any, symbol: Any) -> list[list[int]]:
-    """For each edge of the first draw, of bits that of every draw, the words to begin with."""
+    """Return the words to begin with for each edge of the first draw; for bits, of every draw."""
     if isinstance(channel, Window):
         total, inside = channel.total, channel.width * channel.near
         marks = [channel.near, inside, inside + channel.far, total]
@@ -150,7 +150,7 @@ def encoder_json(encoder: Any) -> Any:
 
 
 def randomizers() -> dict[str, Any]:
-    """What every mechanism compiles to, with ε, δ and draws; and tampered ones."""
+    """Return what every mechanism compiles to, with ε, δ and draws; and tampered ones."""
     cases = []
     for domain, values in samples.DOMAINS:
         # What a solver designs may differ with its release; tables have vectors of their own.

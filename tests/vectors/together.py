@@ -159,7 +159,7 @@ def _draws_of_some() -> list[dict[str, Any]]:
 
 
 def _samples() -> list[dict[str, Any]]:
-    """Which questions devices are asked, by their secrets, in some waves."""
+    """Return the questions that devices are asked, by their secrets, in some waves."""
     ids = ["a", "b", "c", "d", "e"]
     found = []
     for conditions in (

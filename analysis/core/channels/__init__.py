@@ -34,19 +34,19 @@ class Channel(Protocol):
 
     @property
     def inputs(self) -> int:
-        """How many different inputs there are, or how many bits one has."""
+        """The number of different inputs, or of bits in an input."""
 
     @property
     def ones(self) -> int | None:
-        """How many ones each input of bits must have; None if it may have any number."""
+        """The number of ones that each input of bits must have; None if any number is allowed."""
 
     @property
     def symbols(self) -> int:
-        """How many symbols a tally of its reports has."""
+        """The number of symbols in a tally of its reports."""
 
     @property
     def can_be_kept(self) -> bool:
-        """Whether a device can keep its draws, and pass them through another of its kind."""
+        """Return whether a device can keep its draws, and pass them on through such a channel."""
 
     def check(self) -> None:
         """Raise ValueError unless the weights form a channel: whole, positive, sums in range."""
@@ -120,7 +120,7 @@ class Channel(Protocol):
         """
 
     def count_many(self, reports: Array) -> Array:
-        """Return the ``(symbols,)`` tally of what `randomize_many` or `read_many` gave."""
+        """Return the ``(symbols,)`` tally of reports from `randomize_many` or `read_many`."""
 
     def entries(self, reports: Array) -> tuple[Array, Array]:
         """Return all that some reports count for: the rows of the reports, and the symbols."""

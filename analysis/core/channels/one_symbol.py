@@ -27,7 +27,7 @@ class OneSymbol(ABC):
     @property
     @abstractmethod
     def symbols(self) -> int:
-        """How many different reports there are."""
+        """The number of different reports."""
 
     @property
     def can_be_kept(self) -> bool:

@@ -58,7 +58,7 @@ class Overlap(SetReports):
 
     @property
     def hits(self) -> range:
-        """How many of the input's symbols can be in a report."""
+        """The possible numbers of the input's symbols in a report."""
         return range(max(0, self.size + self.ones - self.inputs), min(self.size, self.ones) + 1)
 
     def check(self) -> None:

@@ -109,7 +109,7 @@ class Pattern:
 
     @property
     def _cells(self) -> list[int]:
-        """How many reports have each pattern."""
+        """The number of reports that have each pattern."""
         cells = [1]
         for k, size in zip(self.inputs, self.sizes, strict=True):
             agree, disagree = comb(k - 1, size - 1), comb(k - 1, size)
@@ -174,7 +174,7 @@ class Pattern:
         return Fraction(total) / sum(some.weights)
 
     def factor(self, *chosen_parts: int) -> Fraction:
-        """Return by what the product of the parts' debiased deviations is to be multiplied.
+        """Return the factor that makes the product of the parts' debiased deviations unbiased.
 
         A debiased share is ``(1{value in set} - q) / (p - q)``, its deviation that less one over
         the number of inputs. If the parts' reports were independent under given inputs, the product

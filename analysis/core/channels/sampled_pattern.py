@@ -57,7 +57,7 @@ class SampledPattern:
         return max(law.ratio(own) for law, own in ratios)
 
     def of(self, chosen: Sequence[int]) -> Pattern:
-        """Return the channel of the reports of who is asked these questions, in this order.
+        """Return the channel of respondents who are asked these questions, in this order.
 
         Its weights are whole, but may have a larger sum than can be drawn by two words.
 
@@ -69,11 +69,11 @@ class SampledPattern:
         return _mean(self, tuple(chosen))
 
     def contrast(self, *chosen: int) -> Fraction:
-        """Return what `Pattern.contrast` does, for who is asked these questions."""
+        """Return `Pattern.contrast` for respondents who are asked these questions."""
         return self.of(chosen).contrast(*range(len(chosen)))
 
     def marginal(self, place: int) -> Subset:
-        """Return the channel of the reports of who is asked a question."""
+        """Return the channel of respondents who are asked a question."""
         return self.of([place]).marginal(0)
 
     def randomize(

@@ -31,12 +31,12 @@ class SampledSubset(Subset):
 
     @property
     def asked(self) -> Subset:
-        """The law of the reports of who is asked."""
+        """The channel of respondents who are asked."""
         return Subset(self.inputs, self.size, self.include, self.exclude)
 
     @property
     def symbols(self) -> int:
-        """One for each input, and a last one of who was not asked."""
+        """One symbol for each input, and a last one for respondents who are not asked."""
         return self.inputs + 1
 
     @property
@@ -95,7 +95,7 @@ class SampledSubset(Subset):
         return super().is_tally(counts[:, : self.inputs])
 
     def asked_in(self, counts: Array) -> int:
-        """Return the number of reports behind a tally of who was asked."""
+        """Return the number of reports from respondents who were asked, in a tally."""
         return int(counts[: self.inputs].sum()) // self.size
 
     def read_many(self, sent: Sequence[list[int]]) -> Packed:
@@ -103,7 +103,7 @@ class SampledSubset(Subset):
         return self._with_others(asked, super().read_many([report for report in sent if report]))
 
     def _with_others(self, asked: NDArray[np.bool_], sets: Packed) -> Packed:
-        """Return the packed reports of all, from those of who was asked."""
+        """Return the packed reports of all respondents, from those who were asked."""
         flags = np.zeros((len(asked), self.symbols), dtype=np.uint8)
         flags[~asked, -1] = 1
         flags[asked, :-1] = unpack(sets, self.inputs)
@@ -115,11 +115,11 @@ class SampledSubset(Subset):
         return np.asarray(unpack(reports, self.symbols).sum(axis=1, dtype=np.int64))
 
     def asked_many(self, reports: Packed) -> NDArray[np.bool_]:
-        """Return (n,) whether each report is that of somebody who was asked."""
+        """Return (n,) whether each report comes from a respondent who was asked."""
         return np.asarray(unpack(reports, self.symbols)[:, -1] == 0)
 
     def sets_of(self, reports: Packed) -> Packed:
-        """Return packed reports as those of who is asked: of others, they are empty."""
+        """Return packed reports as sets, which are empty if the respondent was not asked."""
         return pack(unpack(reports, self.symbols)[:, :-1])
 
     def log_chances(self, reports: Packed, symbols: Sequence[int]) -> Floats:

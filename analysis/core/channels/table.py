@@ -30,7 +30,7 @@ class Table(OneSymbol):
 
     @property
     def symbols(self) -> int:
-        """How many columns the table has."""
+        """The number of the table's columns."""
         return len(self.rows[0])
 
     @property

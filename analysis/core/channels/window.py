@@ -34,7 +34,7 @@ class Window(OneSymbol):
 
     @property
     def symbols(self) -> int:
-        """How many outputs there are: the last input has a whole window, too."""
+        """The number of outputs: the last input has a whole window, too."""
         return self.inputs + self.width - 1
 
     @property

@@ -85,12 +85,12 @@ class BaseDomain(ABC):
 
     @property
     def skipped(self) -> Any:
-        """The value of who gives no answer."""
+        """The value of a respondent who gives no answer."""
         return None
 
     @property
     def is_open(self) -> bool:
-        """Whether its values are not listed, so that those which are frequent have to be found."""
+        """Return whether its values are not listed, so that the frequent ones have to be found."""
         return False
 
     @property
@@ -133,7 +133,7 @@ class BaseDomain(ABC):
 
     @property
     def prior_lengths(self) -> range:
-        """How many relative frequencies a prior can have; none if it has no prior."""
+        """The numbers of relative frequencies that a prior can have; empty if it has no prior."""
         return range(0)
 
     @property

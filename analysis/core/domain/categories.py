@@ -27,7 +27,7 @@ class Categories(BaseDomain):
 
     @property
     def no_answer(self) -> bool:
-        """Whether the last value is no answer."""
+        """Return whether the last value is no answer."""
         return self.ids[-1] == NO_ANSWER
 
     @property
@@ -38,7 +38,7 @@ class Categories(BaseDomain):
 
     @property
     def places(self) -> list[Fraction]:
-        """Where each score of a scale lies in `score_range`, from 0 to 1."""
+        """The place of each score of a scale in `score_range`, from 0 to 1."""
         low, width = self.score_range
         return [(score - low) / width for score in self.scores]
 

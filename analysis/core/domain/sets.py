@@ -37,7 +37,7 @@ class OfFlags(BaseDomain):
 
 @dataclass(frozen=True)
 class Sets(OfFlags):
-    """Up to `at_most` of several options; a value is a flag for each and for `NONE`.
+    """Sets of at most `at_most` of several options; a value is a flag for each and for `NONE`.
 
     None is no answer.
     """

@@ -32,7 +32,7 @@ class Encoder(ABC):
 
     @property
     def cohorts(self) -> int | None:
-        """How many cohorts it has, of which each report names one; None if it has none."""
+        """The number of cohorts, of which each report names one; None if there are none."""
         return None
 
     @property
@@ -45,12 +45,12 @@ class Encoder(ABC):
 
     @property
     def ones(self) -> int | None:
-        """How many ones every input of bits has; None if inputs differ in that."""
+        """The number of ones in every input of bits; None if inputs differ in that."""
         return None
 
     @property
     def part_inputs(self) -> tuple[int, ...]:
-        """How many inputs each part of a value's `Pattern` has, in a draw with other questions.
+        """The number of inputs of each part of a value's `Pattern`, in a draw with other questions.
 
         It is empty where values cannot be drawn so.
         """
@@ -58,12 +58,12 @@ class Encoder(ABC):
 
     @property
     def parts_told(self) -> int:
-        """How many parts of the value a report is about; 1 if it is about the whole value."""
+        """The number of parts of the value that a report is about; 1 if about the whole value."""
         return 1
 
     @property
     def portion(self) -> Fraction:
-        """The part of all reports that can tell the share of a whole value."""
+        """The part of all reports that is about the share of a whole value."""
         return Fraction(1)
 
     @abstractmethod
@@ -101,7 +101,7 @@ class Encoder(ABC):
         return (self.encode(value, 0, iter(())),)
 
     def told_pattern(self, channel: Any) -> Any:
-        """Return the `Pattern` of the flags that a report tells together; None if it is none.
+        """Return the `Pattern` of the flags that one report is about; None if there is none.
 
         Its parts are any of those that were picked: it is the same for all, in any order.
         """

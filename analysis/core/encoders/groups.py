@@ -46,17 +46,17 @@ class SomeParts(Encoder):
     @property
     @abstractmethod
     def flags_told(self) -> int:
-        """How many of the value's flags, the first ones, can be told."""
+        """The number of the value's flags, counted from the first, that reports can be about."""
 
     @property
     @abstractmethod
     def portion_told(self) -> Fraction:
-        """The part of reports that tell of a flag."""
+        """The part of reports that are about a flag."""
 
     @property
     @abstractmethod
     def members(self) -> Integers:
-        """(cohorts, m) flags that each cohort tells of."""
+        """(cohorts, m) the flags that each cohort reports on."""
 
     @property
     @abstractmethod
@@ -162,12 +162,12 @@ class Group(SomeParts):
         return Pattern((2,) * self.picked, (1,) * self.picked, weights)
 
     def tells_many(self, options: Sequence[int], cohorts: Array) -> NDArray[np.bool_]:
-        """Return (n,) whether reports of these cohorts tell of all these flags."""
+        """Return (n,) whether reports of these cohorts are about all these flags."""
         told = [(self.members == option).any(axis=1) for option in options]
         return np.asarray(np.all(told, axis=0)[cohorts])
 
     def flag_many(self, option: int, cohorts: Array, drawn: Array) -> Integers:
-        """Return (n,) what reports say of a flag that they tell of."""
+        """Return (n,) what reports say about a flag of their cohort."""
         place = np.argmax(self.members == option, axis=1)
         return np.asarray(drawn.astype(np.int64) >> place[cohorts] & 1)
 

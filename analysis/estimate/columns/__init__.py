@@ -83,7 +83,7 @@ class Column:
         return np.asarray(self.scores > self.scores[-1])
 
     def seen(self, function: Floats) -> Seen:
-        """Return what respondents' reports tell of functions of the value, a column for each."""
+        """Return what reports say about functions of the value, a column for each."""
         return Seen((self.scores @ function)[self.codes], function.mean(axis=0), self.place)
 
     @property

@@ -59,7 +59,7 @@ class Law:
 
     @property
     def size(self) -> int:
-        """How many parameters there are: k shares, then m unknowns."""
+        """The number of parameters: k shares, then m unknowns."""
         return self.classes + int(self.bits.shape[1])
 
     def weights(self, unknowns: Floats) -> Floats:
@@ -105,7 +105,7 @@ class Law:
 
     @property
     def identified(self) -> int:
-        """How many of the ``k - 1 + m`` free parameters reports identify, inside."""
+        """The number of the ``k - 1 + m`` free parameters that reports identify, inside."""
         return _rank(self.slopes(self.center) @ self.ways)
 
     @property
@@ -173,7 +173,7 @@ class Fitted:
 
     @property
     def freedom(self) -> int:
-        """How many more equations there are than parameters."""
+        """The number of equations beyond the number of parameters."""
         return self.law.equations - self.law.identified
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What reports of a design with several samples, or with unknown probabilities, tell."""
+"""Columns of designs with several samples, or with unknown probabilities."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -58,7 +58,8 @@ class LatentColumn:
 
     @property
     def column(self) -> Column:
-        """The column of reports whose matrices are known, and tell all values apart in each sample.
+        """The column of reports, if its matrices are known and distinguish all values in each
+        sample.
 
         Raises
         ------
@@ -116,7 +117,7 @@ class LatentColumn:
 
     @property
     def powers(self) -> None:
-        """None: the design has values."""
+        """Return None, since the design has values."""
 
     def influences(self, term: str, sample: Sample | None) -> Floats | None:
         weights = np.ones(self.n) if sample is None else sample.weights / sample.weights.mean()

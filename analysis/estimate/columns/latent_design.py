@@ -16,7 +16,7 @@ MANY = 1e6
 
 @dataclass(frozen=True)
 class Question:
-    """What the same people were asked: the column of reports, and a matrix for each sample.
+    """One question that the same people were asked: its reports, and a matrix for each sample.
 
     `column` is None for the column of the design itself. `matrices` are (samples, 2^m, reports, k).
     """
@@ -28,7 +28,7 @@ class Question:
 
 @dataclass(frozen=True)
 class LatentDesign:
-    """How a column was randomized in each sample. `sample` is the column that names it, if any."""
+    """The design of a column in each sample. `sample` is the column that names it, if any."""
 
     values: tuple[str, ...]
     unknowns: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Designs that one matrix describes: reading them, and what their columns tell."""
+"""Designs that one matrix describes: reading them, and estimating from their columns."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -55,7 +55,7 @@ class MatrixColumn:
 
     @property
     def powers(self) -> None:
-        """None: the design has values."""
+        """Return None, since the design has values."""
 
     def influences(self, term: str, sample: Sample | None) -> Floats | None:
         column = self.column
@@ -95,7 +95,7 @@ class MatrixColumn:
 
 @dataclass(frozen=True)
 class MatrixDesign:
-    """How one column was randomized: a column without respondents, and how reports are written.
+    """The design of one column: a column without respondents, and how reports are written.
 
     `reports` are in the order of the rows of ``empty.chances``, and mostly equal `empty.values`.
     """

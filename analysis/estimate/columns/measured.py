@@ -1,4 +1,4 @@
-"""What kinds of designs have in common: each reads its cells, and estimates what they tell."""
+"""The common base of all kinds of designs: each reads its cells, and estimates from them."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -48,9 +48,11 @@ class IntervalOptions:
 
 @dataclass(frozen=True)
 class FitTest:
-    """Whether reports are as a design with more equations than unknowns says: a small p speaks
-    against it. `statistic` is compared with chi-square on `df` degrees of freedom; if a report is
-    expected fewer than 5 times, `few` says that this law may not hold (Cochran, Biometrics 1954).
+    """A test of the fit to a design with more equations than unknowns.
+
+    `statistic` is compared with chi-square on `df` degrees of freedom; a small p speaks against the
+    design. If a report is expected fewer than 5 times, `few` says that this law may not hold
+    (Cochran, Biometrics 1954).
     """
 
     statistic: float
@@ -90,7 +92,7 @@ class Measured(Protocol):
 
     @property
     def n(self) -> int:
-        """How many respondents reported on it."""
+        """The number of respondents who reported on it."""
 
     @property
     def column(self) -> Column:
@@ -110,7 +112,7 @@ class Measured(Protocol):
         """
 
     def estimates(self, wanted: IntervalOptions, sample: Sample | None) -> list[Estimate]:
-        """Return all that is estimated of it."""
+        """Return all estimates of the column."""
 
     def influences(self, term: str, sample: Sample | None) -> Floats | None:
         """Return (n,) how far each respondent moves an estimate; None if its error is unknown."""
@@ -204,7 +206,7 @@ def shares_of(
 
 
 class Design(Protocol):
-    """How one column was randomized."""
+    """The design by which one column was randomized."""
 
     def precision(self, stated: Mapping[str, float]) -> list[Precision]:
         """Return how precise each of its estimates is, where true values are as stated.
@@ -223,4 +225,4 @@ class Design(Protocol):
         """Return whether a cell is a report, although it reads like a missing one."""
 
     def read(self, name: str, cells: Cells) -> Measured:
-        """Return what the cells of a column tell; raise `DataError` if one is no report."""
+        """Return the measured column of some cells; raise `DataError` if one is not a report."""

@@ -57,7 +57,7 @@ class NumberColumn(ABC):
     @property
     @abstractmethod
     def n(self) -> int:
-        """How many respondents there are."""
+        """The number of respondents."""
 
     @property
     @abstractmethod

@@ -53,7 +53,7 @@ def one_draw(question: Question) -> bool:
 def crossed_many(
     question: Question, options: Sequence[int], reports: Reports
 ) -> NDArray[np.bool_] | None:
-    """Return (n,) which reports tell of several options together; None if none can.
+    """Return (n,) whether reports are about several options together; None if none can be.
 
     What they tell together depends on no answer. `one_draw` says where that is asked for.
     """
@@ -65,7 +65,7 @@ def crossed_many(
 
 
 def told_together(question: Question, places: Sequence[int], reports: Reports) -> NDArray[np.bool_]:
-    """Return (n,) which reports tell of several options; raise ValueError if none can."""
+    """Return (n,) whether reports are about several options; raise ValueError if none can be."""
     told = crossed_many(question, places, reports)
     if told is None:
         wanted = [column_names(question)[place] for place in places]
@@ -78,7 +78,7 @@ def told_together(question: Question, places: Sequence[int], reports: Reports) -
 
 
 def crossed_columns(question: Question, options: Sequence[int], reports: Reports) -> list[Column]:
-    """Return the columns of several options, of reports that tell of them together."""
+    """Return the columns of several options, from reports that are about them together."""
     law = question.randomizer
     pattern = law.encoder.told_pattern(law.channel)
     drawn_so = replace(question, place=Place(question.id, pattern, 0))

@@ -58,7 +58,7 @@ class Sample:
 
     @property
     def is_simple(self) -> bool:
-        """Whether respondents were drawn one by one, all with the same chance."""
+        """Return whether respondents were drawn one by one, all with the same probability."""
         alone = len(np.unique(self.clusters)) == len(self.clusters)
         return alone and len(self.fractions) == 1 and float(np.ptp(self.weights)) == 0
 
@@ -82,7 +82,7 @@ class Sample:
 
     @property
     def has_few_clusters(self) -> bool:
-        """Whether variances are unreliable: they have fewer than 10 degrees of freedom."""
+        """Return whether variances are unreliable, with fewer than 10 degrees of freedom."""
         return self.freedom < 10
 
     def is_few(self, apart: Floats) -> bool:

@@ -51,7 +51,7 @@ class Moments:
 
 @dataclass(frozen=True)
 class ScrambledDesign:
-    """How a number was scrambled: `truth` is the probability of the number itself."""
+    """The design of a scrambled number: `truth` is the probability of the number itself."""
 
     truth: float
     multiply: Moments

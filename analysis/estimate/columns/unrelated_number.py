@@ -105,7 +105,7 @@ class UnrelatedNumberColumn(NumberColumn):
 
     @property
     def powers(self) -> None:
-        """None: no report by itself is worth a number, as the unrelated mean is not known."""
+        """Return None: without the unrelated mean, no single report has a debiased number."""
 
     def _estimated(self, sample: Sample | None) -> tuple[Floats, Floats]:
         """Return (2,) both means, and (n, 2) how far each respondent moves them."""

@@ -1,4 +1,4 @@
-"""Intervals of differences, made of those of both parts (MOVER)."""
+"""Intervals of differences, made from the intervals of both parts (MOVER)."""
 
 from math import hypot, sqrt
 

@@ -1,4 +1,4 @@
-"""What several reports of one respondent tell together: totals over questions and waves.
+"""What several reports of one respondent reveal together: totals over questions and waves.
 
 `PrivacyLoss` is that of one report, `compose` adds losses, `smallest` chooses the total to show.
 Each ε is in total unless it is said to be of a report. All neighbors are replace-one: two answers

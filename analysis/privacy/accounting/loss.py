@@ -45,7 +45,7 @@ def check_reports(reports: Iterable[tuple[_T, int]]) -> list[tuple[_T, int]]:
 
 @dataclass(frozen=True, eq=False)
 class PrivacyLoss:
-    """A dominating pair: two distributions that are told apart no worse than any two inputs.
+    """A dominating pair: two distributions at least as easy to distinguish as any two inputs.
 
     For all ε the hockey-stick divergence of the pair, `delta`, is at least that of the reports for
     any two inputs in either order (replace-one: the inputs are two answers of one respondent). If
@@ -149,7 +149,7 @@ class PrivacyLoss:
         return min(self._root(delta), plain)
 
     def beyond(self, epsilon: float) -> float:
-        """Return the chance that a report tells more than this ε in [0, ∞).
+        """Return the probability that a report reveals more than this ε in [0, ∞).
 
         That is: of being more than e^ε times as likely under the first input of the pair as under
         the second. It is at least `delta`, which counts by how much. By hand: of `pure(log(3))`

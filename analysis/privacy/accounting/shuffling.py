@@ -1,4 +1,4 @@
-"""Shuffling: what the mixed reports of n respondents tell of one, to those who see nothing else.
+"""Shuffling: what the mixed reports of n respondents reveal to somebody who sees nothing else.
 
 It holds for readers of a table or of reports without names and in random order. It never holds for
 the operator, who keeps a ledger of whose reports these are and learns from each its own ε.
@@ -27,7 +27,7 @@ _FINE = 1e-5
 
 
 def shuffled(epsilon: float, respondents: int, delta: float, k: int | None = None) -> Total:
-    """Return what n shuffled reports tell of any one respondent, who sent one of them.
+    """Return what n shuffled reports reveal about any one respondent, who sent one of them.
 
     Parameters
     ----------

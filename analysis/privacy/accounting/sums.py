@@ -106,7 +106,7 @@ def kov(epsilon: float, reports: int, delta: float) -> Total:
 
 
 def group(total: Total, size: int) -> Total:
-    """Return what the reports of so many people tell of an answer that all of them share.
+    """Return what the reports of so many people reveal about an answer that all of them share.
 
     Pure: size ε. With δ: size ε and δ (e^(size ε) - 1) / (e^ε - 1), not size δ; at most 1, which
     proves nothing.
@@ -146,7 +146,7 @@ def subsampled(epsilon: float, rate: float) -> float:
 
 
 def saved(epsilons: Sequence[float], asked: int) -> float:
-    """Return what each respondent saves, in ε, who is asked only so many of the questions.
+    """Return the ε that each respondent saves who is asked only so many of the questions.
 
     It is the sum of all less that of the dearest that one can be asked. Which ones are asked is
     seen, so each answer costs its whole ε: this is no amplification. By hand: two of the questions

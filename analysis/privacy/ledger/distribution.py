@@ -10,7 +10,7 @@ from analysis.privacy.ledger.totals import Account, Times, Totals, in_epsilon
 
 @dataclass(frozen=True)
 class TotalRow:
-    """How many `respondents` have one total, and what they were promised.
+    """The number of `respondents` with one total, and what they were promised.
 
     The totals, `cap` and `remaining` are those of a `LedgerRow`. `share` of all respondents have
     just these; `cumulative_share` have these or ones listed before, with a smaller `epsilon`.
@@ -58,7 +58,7 @@ def by_total(accounts: Iterable[Account], totals: Totals) -> Iterator[TotalRow]:
 
 @dataclass(frozen=True)
 class Spent:
-    """What `respondents` have spent; each ε is one respondent's total, the mean rounded up.
+    """The spending of `respondents`; each ε is one respondent's total, the mean rounded up.
 
     `most_charged` is the most that charges add up to, `most_if_constant` the most if no answer ever
     changed. `delta` is the largest of a total. `convolved` totals are smaller than what was

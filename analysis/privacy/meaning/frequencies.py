@@ -68,7 +68,7 @@ class Odds:
 
 
 def odds(question: Question, labels: Mapping[str, str] | None = None) -> tuple[Odds, ...]:
-    """Return a row for each answer whose share reports tell, from the actual channel.
+    """Return a row for each answer whose share reports show, from the actual channel.
 
     A number has a row for its highest value against its lowest. Orders that are reported whole have
     one for the first order, which stands for any; texts have one for any text, on average over
@@ -172,7 +172,7 @@ def _of_number(question: Question) -> Odds:
 
 
 def _of_single_reports(question: Question, labels: Mapping[str, str]) -> list[Odds]:
-    """Return a row for each answer, of the reports that tell most for it."""
+    """Return a row for each answer, for the reports that speak most for it."""
     domain = question.domain
     answers = domain.listed(labels, partial(quoted, labels))
     if domain.no_answer:

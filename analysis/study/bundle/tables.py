@@ -79,7 +79,7 @@ class Score:
 
 @dataclass(frozen=True)
 class Together:
-    """How far the product of weights of two columns of one draw is from that of independent ones.
+    """The bias of the product of the weights of two columns of one draw.
 
     With weights y and g of values of `first` and `second`, which have k and l values, the share of
     both values together is the mean of y g + `excess` (y - 1/k) (g - 1/l): docs/methods.md, (21).
@@ -157,7 +157,7 @@ def channel_rows(survey: Survey) -> Iterator[ChannelRow]:
 
 
 def _is_of_all(question: Question) -> bool:
-    """Whether every report is a trial of every share of a question."""
+    """Return whether every report is a trial of every share of a question."""
     shares = question.mechanism.shares(question.randomizer, question.domain)
     is_whole = all(share.portion == 1 for share in shares.values)
     return is_whole and question.randomizer.portion == 1
@@ -191,7 +191,7 @@ def score_rows(survey: Survey, tallies: Mapping[str, Ints]) -> Iterator[Score]:
 
 
 def together_rows(survey: Survey) -> Iterator[Together]:
-    """Yield a row for each two columns of one draw that reports tell of together."""
+    """Yield a row for each pair of columns of one draw that reports are about together."""
     columns = [
         column
         for question in survey.questions

@@ -57,7 +57,7 @@ _UNREADABLE = (
 
 @dataclass(frozen=True)
 class Verified:
-    """What was checked of a bundle in which all is as it should be.
+    """The facts about a bundle that passed every check.
 
     `recomputed` are the members that were made anew and compared; all were compared with their
     hashes. `sha256` is that of the whole file.

@@ -25,7 +25,7 @@ _DENSE = 2**21
 
 @dataclass(frozen=True)
 class Pairs:
-    """How often each pair of reports was made.
+    """The counts of pairs of reports.
 
     Attributes
     ----------

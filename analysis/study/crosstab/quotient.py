@@ -41,7 +41,7 @@ class Quotient:
 
     @property
     def few(self) -> bool:
-        """Whether fewer than 5 reports have over half of the largest, or of the least, score."""
+        """Return whether fewer than 5 reports have over half of the largest or the least score."""
         group = float(self.times @ self.below)
         if group <= 0:
             return False

@@ -38,7 +38,7 @@ class Draws:
 
 
 def compare_draws(questions: int, total: Decimal, each: Decimal) -> Draws:
-    """Return what one draw saves; numbers are those that `plan --table together` prints.
+    """Return what one draw saves, with the numbers that `plan --table together` prints.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What ε, and ε with a δ, say about one person: odds, beliefs, and how seldom more is told."""
+"""What ε and δ mean for one person: odds, beliefs, and how seldom a report reveals more."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class Meaning:
 
 
 def meaning(epsilon: Decimal, prior: float) -> Meaning:
-    """Return what one report tells, from the channel of a yes-no question.
+    """Return what one report reveals, from the channel of a yes-no question.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def beliefs(epsilon: Decimal, priors: Sequence[float]) -> list[Meaning]:
 
 @dataclass(frozen=True)
 class Told:
-    """What this many reports of one person reveal together.
+    """The totals of ε that some reports of one person reveal together.
 
     `plain` is the sum of their ε, which holds always. `total` holds with the δ. `beyond` is the
     chance that the reports of a person tell more than `total` of what they were; it is above δ.
@@ -84,7 +84,7 @@ class Told:
 
 
 def told(epsilon: Decimal, reports: int, delta: float) -> Told:
-    """Return what so many reports of one ε tell together, by the exact sum of their losses.
+    """Return what so many reports of one ε reveal together, by the exact sum of their losses.
 
     Parameters
     ----------

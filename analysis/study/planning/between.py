@@ -1,4 +1,4 @@
-"""Differences between groups that a randomized question tells: how many respondents they take."""
+"""The respondents needed for a difference between groups of a randomized question."""
 
 import math
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ def respondents_between(
     power: float = 0.8,
     confidence_level: float = 0.95,
 ) -> int:
-    """Return how many respondents it takes to tell the share of an answer in two groups apart.
+    """Return the respondents needed to distinguish the shares of an answer in two groups.
 
     Both questions are randomized, each report by itself. By the normal law of the difference of two
     ratios of debiased averages, whose variance is exact to first order (Fox and Tracy 1986, chapter

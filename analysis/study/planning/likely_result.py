@@ -25,7 +25,7 @@ class LikelyResult:
 
 
 def likely_result(question: Question, truly: int, respondents: int) -> LikelyResult | None:
-    """Return what reports would most likely show of the first answer whose share they tell.
+    """Return what reports would most likely show about the first answer with a share.
 
     Parameters
     ----------

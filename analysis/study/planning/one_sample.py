@@ -94,7 +94,7 @@ class Side:
 
     @property
     def is_drawn(self) -> bool:
-        """Whether its estimates are computed from drawn tallies: its reports are single symbols."""
+        """Return whether its estimates come from drawn tallies: its reports are single symbols."""
         return self.law is not None and self.law.table is not None
 
     def possible(self, n: int, rng: Generator) -> Possible | None:

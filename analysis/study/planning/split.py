@@ -204,7 +204,7 @@ class _Part:
 
     @cached_property
     def stays(self) -> bool:
-        """Whether the author named another mechanism than the best."""
+        """Return whether the author named another mechanism than the best."""
         return not is_best(self.question)
 
     def look(self, epsilon: int) -> None:

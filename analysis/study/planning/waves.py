@@ -83,7 +83,7 @@ def _up(epsilon: float | None, charged: int) -> float | None:
 
 
 def public_view(survey: Survey, respondents: int, delta: float) -> Total:
-    """Return what the mixed reports of one wave tell of a respondent, to those who see only them.
+    """Return what somebody who sees only the mixed reports of one wave learns of a respondent.
 
     The operator learns more, who receives reports one by one and keeps a ledger. All others must
     have drawn their reports as they should (`analysis.privacy.accounting.shuffled`).

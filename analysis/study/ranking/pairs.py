@@ -48,7 +48,7 @@ class Compared:
 
 
 def compared(question: Question, counts: Ints) -> Compared | None:
-    """Compare all pairs of answers; None if reports tell no shares of two answers or more."""
+    """Compare all pairs of answers; None if reports show fewer than two shares."""
     mechanism, domain, randomizer = question.mechanism, question.domain, question.randomizer
     options = [column.removeprefix(".") for column in domain.columns if column]
     answers = options or [value for value in domain.alternatives if value != NO_ANSWER]

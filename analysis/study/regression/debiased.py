@@ -167,7 +167,7 @@ class _Fit:
     freedoms: Array
 
     def among(self, kept: NDArray[np.bool_]) -> "_Fit":
-        """Return the same with the terms that were left out, of which nothing is known."""
+        """Return the same with the terms that were left out, as unknown."""
         estimates = np.full(len(kept), np.nan)
         spread = np.full((len(kept), len(kept)), np.nan)
         estimates[kept], spread[np.ix_(kept, kept)] = self.estimates, self.spread

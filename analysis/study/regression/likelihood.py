@@ -63,7 +63,7 @@ class Likelihood:
 
     @cached_property
     def alike(self) -> bool:
-        """Whether all respondents have the same designs, as where nothing is known of them.
+        """Return whether all respondents have the same designs, as if no column is known.
 
         What is summed over them, or follows from the designs alone, is then computed once.
         """

@@ -70,11 +70,11 @@ class Outcome(Protocol):
 
     @property
     def sloped(self) -> int:
-        """How many linear predictors have the design."""
+        """The number of linear predictors that have the design."""
 
     @property
     def flat(self) -> int:
-        """How many are constants."""
+        """The number of linear predictors that are constants."""
 
     def start(self, times: Array) -> Array:
         """Return (sloped + flat,) constants near those of a model without predictors."""

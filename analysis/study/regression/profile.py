@@ -138,7 +138,7 @@ class Profiled:
         self._several = self.loose and not self._sharp and bool(max(errors) > _SURE)
 
     def of(self, row: Array) -> Found:
-        """Return what is told of ``row @ parameters``.
+        """Return the estimate, limits and test of ``row @ parameters``.
 
         Raises
         ------
@@ -157,7 +157,7 @@ class Profiled:
 
     @property
     def quantile(self) -> float:
-        """How far the root may be from 0 within the interval."""
+        """The distance from 0 that the root can have within the interval."""
         return quantile(self.confidence_level)
 
 

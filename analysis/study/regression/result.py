@@ -99,7 +99,7 @@ class Effect:
 
 
 class _Predictor(Protocol):
-    """What knows of the table that a model was fitted to."""
+    """Predictions from the table to which a model was fitted."""
 
     def rows(
         self, model: "Regression", given: Mapping[str, Sequence[Any]], confidence_level: float

@@ -97,7 +97,7 @@ class Rows:
 
     @property
     def named(self) -> int | None:
-        """How many clusters there are; None if they are single respondents."""
+        """The number of clusters; None if clusters are single respondents."""
         drawn = self.clusters
         return len(drawn.strata) if drawn is not None and drawn.named else None
 
@@ -142,7 +142,7 @@ class Rows:
 
     @property
     def are_few(self) -> bool:
-        """Whether they are in clusters, without strata, that are few enough to make up for it."""
+        """Return whether clusters, without strata, are few enough to need a correction."""
         drawn = self.clusters
         return drawn is not None and not drawn.strata.any() and len(drawn.strata) <= _CORRECTED
 

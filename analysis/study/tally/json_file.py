@@ -1,4 +1,4 @@
-"""Reading files of JSON, of which nothing is believed that can be checked."""
+"""Reading files of JSON, and checking everything in them that can be checked."""
 
 import json
 from collections.abc import Callable

@@ -25,7 +25,7 @@ MOST = 2**28
 
 @dataclass(frozen=True)
 class CountedRows(Statement):
-    """How often respondents made each row of reports on some questions.
+    """The counts of rows of reports on some questions.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class CountedRows(Statement):
 
     @property
     def n(self) -> int:
-        """How many respondents there are."""
+        """The number of respondents."""
         return sum(self.often)
 
     def to_json(self) -> dict[str, Any]:

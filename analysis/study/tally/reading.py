@@ -1,4 +1,4 @@
-"""Reading files of tallies, of which nothing is believed that can be checked."""
+"""Reading files of tallies, and checking everything in them that can be checked."""
 
 from typing import Any
 

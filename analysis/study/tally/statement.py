@@ -1,4 +1,4 @@
-"""What a file of counts or reports states of them: of which wave they are, and who has them."""
+"""The statement in a file of counts or reports: their wave, and the collectors that have them."""
 
 import re
 from collections import Counter

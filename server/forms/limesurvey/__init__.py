@@ -109,7 +109,7 @@ class _Reader:
             self._read(question, conditions)
 
     def _read(self, question: Question, conditions: list[Condition]) -> None:
-        """Read a question, and tell of its subquestions and answers."""
+        """Read a question, and report on its subquestions and answers."""
         name = NAMES.get(question.type, question.type)
         before = len(self.form.items)
         text, changes = self._languages.text(question.texts)

@@ -64,7 +64,7 @@ class Kinds:
         return reader(self, asked, question) or ""
 
     def tree(self, relevance: str) -> list[Any]:
-        """Return the tree of an equation; raise `Untold` if it cannot be told."""
+        """Return the tree of an equation; raise `Untold` if it cannot be translated."""
         return condition(relevance, self._variables)
 
     def _know(self, question: Question, name: str, part: str = "", ticked: str = "") -> None:

@@ -153,7 +153,7 @@ class _Reader:
         return found, lost
 
     def _read_in_order(self) -> None:
-        """Read what the flow shows, and tell of all that is left."""
+        """Read what the flow shows, and report on everything else."""
         self._seen: set[str] = set()
         self._shown: set[str] = set()
         #: The conditions under which each block is shown.
@@ -225,7 +225,7 @@ class _Reader:
             self._follow(step, f"{place}.Flow", inside)
 
     def _widen(self, key: str, conditions: list[Condition]) -> None:
-        """Have the questions of a block asked where any of two places of the flow leads."""
+        """Ask the questions of a block at any of two places to which the flow leads."""
         before = self._led[key]
         if not before:
             return  # everybody is asked them

@@ -50,7 +50,7 @@ class Kinds:
         return reader(self, asked, question)
 
     def tree(self, logic: Any) -> list[Any]:
-        """Return the tree of logic; raise `Untold` if it cannot be told."""
+        """Return the tree of logic; raise `Untold` if it cannot be translated."""
         return condition(logic, self._names, self._values)
 
     def wording(

@@ -265,7 +265,7 @@ class Postgres(Database):
 
     @contextmanager
     def doing_work(self) -> Iterator[bool]:
-        """Become the one process that does what takes long; yield whether it is this one."""
+        """Become the one process that does long work; yield whether it is this one."""
         with self._single("working") as session:
             yield session is not None
 
@@ -306,7 +306,7 @@ class Postgres(Database):
         return settling.is_small(self.connection)
 
     def settle(self) -> bool:
-        """Write rows anew, in groups of whole batches, that still tell the order of arrival."""
+        """Write rows anew that still show the order of arrival, in groups of whole batches."""
         return settling.settle(self)
 
     def rewrite(self) -> bool:
@@ -321,11 +321,11 @@ class Postgres(Database):
             self.settle()
 
     def is_settled(self) -> bool:
-        """Return whether no row tells in which transaction it came."""
+        """Return whether no row shows in which transaction it came."""
         return not settling.unsettled(self.connection)
 
     def trace(self) -> tuple[str, str]:
-        """Return what tells the order of the latest writes: rows that bear their transaction."""
+        """Return what shows the order of the latest writes: rows that bear their transaction."""
         n = sum(settling.unsettled(self.connection).values())
         return "order of arrival", f"{n} reports still tell in which transaction they came"
 

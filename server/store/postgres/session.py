@@ -62,12 +62,12 @@ class Session:
 
     @property
     def is_lost(self) -> bool:
-        """Whether the connection has ended."""
+        """Return whether the connection has ended."""
         return self.raw.closed
 
     @property
     def in_transaction(self) -> bool:
-        """Whether a transaction is under way, or was when the connection was lost."""
+        """Return whether a transaction is under way, or was when the connection was lost."""
         return self.raw.info.transaction_status != TransactionStatus.IDLE
 
     def execute(self, sql: str, values: Sequence[Any] = (), /) -> Rows:

@@ -61,7 +61,7 @@ def is_small(connection: Connection) -> bool:
 
 
 def unsettled(connection: Connection) -> dict[str, int]:
-    """Return how many reports to each survey tell in which transaction they came, if any do.
+    """Return how many reports to each survey show in which transaction they came, if any do.
 
     Cells count reports: to look at all rows would take long.
     """
@@ -143,7 +143,7 @@ def _due(database: "Postgres") -> tuple[list[str], bool]:
 
 
 def _settle(database: "Postgres", table: str, surveys: list[str]) -> None:
-    """Write rows of some surveys anew that tell in which transaction they came."""
+    """Write rows of some surveys anew if they show in which transaction they came."""
     key = columns()[table][0]
     same = " AND ".join(f"{table}.{one} = anew.{one}" for one in key)
     with database.writing() as connection:

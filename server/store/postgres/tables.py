@@ -1,4 +1,4 @@
-"""The tables in PostgreSQL: made from those of SQLite, so that there is one list of them."""
+"""The tables in PostgreSQL, made from the tables of SQLite, so that there is one list."""
 
 from contextlib import closing
 from functools import lru_cache
