@@ -28,7 +28,7 @@ class Spent(NamedTuple):
     charged: int
 
 
-#: What somebody has spent who has not answered yet.
+#: The spending of a respondent who has not answered yet.
 NOTHING = Spent((), 0)
 
 
@@ -58,7 +58,7 @@ class Known:
     surveys: Mapping[str, Asked]
     #: The version, wave and payload of each report that is stored, by survey and rid.
     reports: Mapping[tuple[str, bytes], tuple[str, int, str]]
-    #: What each respondent has spent who answered before, by survey and pseudonym.
+    #: The spending of respondents who answered before, by survey and pseudonym.
     spent: Mapping[tuple[str, bytes], Spent]
     #: A version with the same prices for each survey and terms that somebody in `spent` answered.
     priced: Mapping[tuple[str, str], Survey]

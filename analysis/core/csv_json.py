@@ -14,7 +14,7 @@ from typing import Any, Protocol
 #: read back to the bit; bits in base64url can begin with -.
 REPORT = "noisy_"
 
-#: How many rows make a piece of text.
+#: The number of rows in a piece of text.
 _AT_ONCE = 1000
 
 #: A cell that begins so is run as a formula by spreadsheets.

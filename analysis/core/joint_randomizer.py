@@ -301,5 +301,5 @@ def _key(encoders: tuple[Encoder, ...], sample: tuple[int, ...]) -> str:
     return ",".join(str(encoders.index(encoders[place])) for place in sample)
 
 
-#: What is drawn and priced as one: the randomizer of one question, or of several together.
+#: A draw with one price: the randomizer of one question, or of several together.
 AnyDraw = Randomizer[Any, Any] | JointRandomizer

@@ -21,7 +21,7 @@ _Spec = Mapping[str, Any]
 #: without a name have 1.
 PROTOCOL = 2
 
-#: What freezing adds to a question with a memory.
+#: The keys that freezing adds to a question with a memory.
 NEW_MEMORY = {"memory": PROTOCOL}
 
 #: Each message begins with this; another rule of making it would have another number.

@@ -7,7 +7,7 @@ from analysis.core.types import Array, Integers
 
 Packed = NDArray[np.uint64]
 
-#: So many words are added at once: 32 KiB, of which a cache holds several.
+#: The number of words that are added at once: 32 KiB, of which a cache holds several.
 _WORDS = 4096
 
 #: The byte whose bits are in the other order, for each byte.

@@ -13,7 +13,7 @@ import numpy as np
 #: Each message begins with this; another rule of making it would have another number.
 _TAG = b"deniable-text-1"
 
-#: What is hashed: no answer at all, a whole text, or the beginning of a longer one.
+#: The kinds of hashed texts: no answer at all, a whole text, or the beginning of a longer one.
 NOTHING, WHOLE, BEGINNING = 0, 1, 2
 
 _SPACE = re.compile(r"[\t-\r ]+")

@@ -9,5 +9,5 @@ Array = NDArray[Any]
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-#: In how many ones two inputs of bits can differ, either way: pairs of (more, fewer).
+#: The numbers of ones by which two inputs of bits can differ: pairs of (more, fewer).
 Apart = tuple[tuple[int, int], ...]

@@ -16,7 +16,7 @@ from analysis.estimate.mixture import mixture
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey
 
-#: How estimates can be constrained: the nearest shares, or the likeliest.
+#: The two methods: the nearest shares, or the likeliest.
 NORM_SUB, EM = "norm-sub", "em"
 
 

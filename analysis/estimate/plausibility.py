@@ -24,7 +24,7 @@ from analysis.survey.survey import Survey
 #: A p-value below this is called unlike the channel: there is one false alarm in 10,000 checks of
 #: honest reports, so that a survey of some dozen questions seldom has one, if it is checked rarely.
 UNLIKELY = 1e-4
-#: What such reports look like.
+#: Words for such reports.
 UNLIKE = "unlike the channel"
 #: The least expected count of a class in a chi-square test (Cochran, Biometrics 1954).
 _EXPECTED = 5

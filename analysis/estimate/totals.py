@@ -79,7 +79,7 @@ class PopulationTotal:
 MEAN = "mean"
 #: Columns that follow those of estimates where totals are asked for.
 TOTAL_COLUMNS = tuple(field.name for field in fields(PopulationTotal))
-#: What they hold of quantities without a total.
+#: The fields of quantities without a total.
 _NO_TOTAL: dict[str, Any] = dict.fromkeys(TOTAL_COLUMNS)
 
 
@@ -313,5 +313,5 @@ class Average:
         noise = spread
         if self.squares is not None:
             noise = square - float(self.counts @ self.squares) / self.n + self.rounding
-        # The noise is a part of the spread. An estimate of it that says otherwise is not taken.
+        # The noise is a part of the spread, so an estimate of it above the spread is not used.
         return (1 - asked) * spread + asked * (noise if 0 < noise < spread else spread)

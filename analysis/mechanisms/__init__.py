@@ -11,7 +11,7 @@ from analysis.mechanisms.one_of_texts import Rappor
 from analysis.mechanisms.several import AllBits, Permutations, PickOne
 from analysis.mechanisms.several_at_once import GroupOfItems, GroupOfOptions, PrivSet
 
-#: Of equally good ones the first is chosen.
+#: If several are equally good, the first is chosen.
 _ALL: tuple[Mechanism, ...] = (
     Krr(),
     SubsetSelection(),

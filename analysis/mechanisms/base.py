@@ -133,7 +133,7 @@ class Mean:
     def poisoning(self) -> float:
         """The number of honest people that a fake outweighs, if each can move it by `width`."""
         if self.second is not None:
-            # The scores of what a report counts for add up; at most, all have the same sign.
+            # The scores of a report's symbols add up; in the worst case all have the same sign.
             up = sum(score for score in self.scores if score > 0)
             return float(max(up, up - sum(self.scores)))
         pairs = zip(self.scores, self.present, strict=True)
@@ -147,7 +147,7 @@ class Mechanism(ABC):
     """A mechanism; most are asked for an ε and heed no other key of a question."""
 
     name: ClassVar[str]
-    #: What a section on methods calls it, and the keys of `analysis.study.references` for it.
+    #: Its name in a section on methods, and its keys in `analysis.study.references`.
     called: ClassVar[str]
     cites: ClassVar[tuple[str, ...]]
     #: The domains that it serves; all of them, unless `fits` says more.

@@ -60,7 +60,7 @@ class GridWindow(Mechanism):
     def means(self, randomizer: Randomizer[Grid, Window], domain: Numbers) -> tuple[Mean, ...]:
         steps, window = randomizer.encoder.steps, randomizer.channel
         width = window.width
-        inside = steps + width  # So many outputs lie in the window of some number.
+        inside = steps + width  # The number of outputs in the window of some number.
         # Whole numbers over `unit`: a thousand outputs are quick, where sums of fractions are not.
         advantage = width * (window.p - window.q)
         scale = math.lcm(advantage.denominator, window.q.denominator)

@@ -150,7 +150,7 @@ def _exponential(domain: Categories, rate: float) -> tuple[tuple[int, ...], ...]
         weights = [math.exp(-rate * distance(x, y)) for y in values]
         scale = WORD / sum(weights)
         whole = [max(1, math.floor(scale * weight)) for weight in weights]
-        # What rounding left over goes where it matters least: to the likeliest report.
+        # The remainder of rounding goes to the likeliest report, where it matters least.
         whole[x] += WORD - sum(whole)
         rows.append(tuple(whole))
     return tuple(rows)

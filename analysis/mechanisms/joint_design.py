@@ -16,7 +16,7 @@ from analysis.core.types import Floats
 from analysis.mechanisms.joint_goals import Part, alone, contrast_variance, questions_of
 from analysis.mechanisms.joint_program import GAP, Program, Rounds
 
-#: Of more unknowns than these, a program takes a second and more.
+#: With more unknowns than these, a program takes a second and more.
 _LARGE = 300
 
 #: Of designs that are only looked at, sizes are left out whose `Program.reached` is so many times

@@ -321,7 +321,7 @@ class Rounds:
         self._cost = np.concatenate([np.zeros(n + 1), [goal.weight for goal in goals]])
         self._sum = np.concatenate([masses, np.zeros(1 + len(goals))])[None]
         limits = program.limits(len(goals))
-        # Of small programs, dense rows are passed on sooner.
+        # For small programs, dense rows are faster.
         self._limits = limits.toarray() if n <= _SMALL else limits
         self._rows, self._sides = np.empty((0, limits.shape[1])), np.zeros(limits.shape[0])
         for which, goal in enumerate(goals):

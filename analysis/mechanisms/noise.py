@@ -28,7 +28,7 @@ _STEPS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 50, 64)
 
 #: The finest grid that an author can ask for: to decode it exactly takes .7 s, and 12 s at 200.
 FINEST = 100
-#: Grids whose price an author is told.
+#: Grids whose price `check` prints.
 _TOLD = (1, 2, 5, 10, 20, 50)
 
 #: The largest variance of one report's score, in squared ranges, at which a distribution is shown.
@@ -38,7 +38,7 @@ _LOUD = 0.25
 
 #: Smaller δ are below what tails of 32-bit weights can show.
 SMALLEST_DELTA = Fraction(1, 10**7)
-#: At larger δ a report tells its answer outright too often to be called private.
+#: At larger δ a report reveals its answer outright too often to be called private.
 LARGEST_DELTA = Fraction(1, 100)
 #: δ of a survey that does not state it.
 USUAL_DELTA = Fraction(1, 10**6)

@@ -106,7 +106,7 @@ def number_table(
         raise ValueError(f"bound expected more than 1, got {bound}")
     if prior is not None and (not prior or min(prior) < 0 or sum(prior) <= 0):
         raise ValueError("prior expected frequencies of at least 0 that are not all 0")
-    # Of steps finer than all that is looked at, the table is the same.
+    # With finer steps than the search tries, the table is the same.
     steps = min(steps, _PARTS * max(_grids(bound)))
     return _table(_Task(steps, bound, no_answer, None if prior is None else tuple(prior)))
 
@@ -146,7 +146,7 @@ def _sizes(task: _Task) -> Iterator[tuple[int, float, int]]:
         span = inputs + 2 * ceil(inputs * margin / 2)
         yield inputs, span / inputs * (bound + 1) / (bound - 1), ceil(40 / span) * span + 1
         if bound > (12 if inputs < 25 else 1e5):
-            # As k-ary randomized response: an output for each input.
+            # There is an output for each input, as in k-ary randomized response.
             least = (bound + inputs + task.no_answer) / (bound - 1)
             yield inputs, least * (1 + 1e-6), inputs + 1
 
@@ -246,7 +246,7 @@ def _tables(task: _Task, inputs: int, design: _Design | None) -> Iterator[tuple[
         return
     mean = design.lows[design.lows > 1e-3 * design.lows.max()].mean()
     weights = (1, 3, 10, 30, 100, 1e3, 1e4, 1e6, 1e10)
-    # Outputs that no window tells apart may leave too few for all inputs: try fewer inputs.
+    # If no window distinguishes some outputs, too few may be left for all inputs: try fewer inputs.
     fewer = {max(1, inputs * part // 8) for part in (2, 4, 6)}
     sizes = sorted(fewer | set(range(max(1, inputs - 4), inputs + 1)))
     for scale in sorted({min(weight / mean, WORD - 1) for weight in weights}):

@@ -239,7 +239,7 @@ def _integers(raised: Integers, lows: Floats, bound: Fraction) -> tuple[tuple[in
     ]
     total = min(sum(row) for row in rows)
     for row in rows:
-        # What a row has too much is taken from its raised weights; none falls below the low.
+        # The surplus of a row is taken from its raised weights; none falls below the low.
         excess = sum(row) - total
         spare = sum(row) - sum(low)
         for index, bottom in enumerate(low):

@@ -242,7 +242,7 @@ def _of_shares(
         covariance = share_covariance(mechanism, randomizer, domain, truth)
         rows = domain.combined(params.get("aim", "shares"), truth)
         return float(np.trace(rows @ covariance @ rows.T)) / len(rows)
-    # Of some ten thousand options, looking each one up in a list would take longer than the rest.
+    # With ten thousand options, looking up each one in a list would take longer than the rest.
     terms = set(domain.compared)
     shares = mechanism.shares(randomizer, domain).values
     compared = [share for share in shares if share.term in terms]
@@ -261,7 +261,7 @@ def share_covariance(
     `truth` has the k true shares.
     """
     scores = mechanism.share_scores(randomizer, domain)
-    # What the channel gets for each value, in each cohort.
+    # The channel's input for each value, in each cohort.
     cohorts = range(randomizer.encoder.cohorts or 1)
     inputs = [
         [randomizer.encoder.encode(value, cohort, iter(())) for cohort in cohorts]

@@ -68,7 +68,7 @@ class _Group(Mechanism):
         members, patterns = encoder.members, encoder.patterns
         told, one = encoder.flags_told, _flag(encoder, window.p / window.q)
         values = [replace(one, term=term) for term in domain.terms[:told]]
-        # Where all options are told, "none of these" is the first number.
+        # If reports are about all options, "none of these" is the first number.
         rest = (*domain.terms[told:], *[NO_ANSWER] * domain.no_answer)
         values += [Share(term, window.p, window.q) for term in rest]
         of_rest = [*range(len(domain.terms) - told), *range(len(patterns), window.inputs)]
@@ -143,7 +143,7 @@ class GroupOfItems(_Group):
         if domain.no_answer:
             present, skipped = -window.q, 1 - window.q
             there = [1 - x / (window.p - window.q) for x in [present] * len(orders) + [skipped]]
-        # A report tells of an item's other items in this part of the cases, debiased.
+        # The debiased weight of a report on one pair, averaged over an item's other items.
         worth = 1 / ((one.p - one.q) * one.portion * others)
 
         def scores(item: int) -> Iterator[Fraction]:
@@ -220,7 +220,7 @@ class PrivSet(Mechanism):
         return Shares(tuple(Share(term, channel.p, channel.q) for term in terms), count)
 
 
-#: So many designs are tried, in the order of their variances.
+#: The number of designs that are tried, in the order of their variances.
 _TRIED = 20
 
 

@@ -22,7 +22,7 @@ from analysis.core.types import Floats, Integers
 from analysis.mechanisms.base import Mean, Mechanism, Params, Share, Shares
 from analysis.mechanisms.one_of_k import SubsetSelection
 
-#: What surveys and tables call them.
+#: The name in surveys and tables.
 TOGETHER = "together"
 
 

@@ -15,7 +15,7 @@ from analysis.study.codebook import codebook
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey
 
-#: How the columns of weights are used, for whoever meets them in another program.
+#: The use of the columns of weights, for readers who meet them in another program.
 HOW_TO_USE = (
     "The columns debiased_... are weights: the mean of one is the unbiased share, and its standard "
     "deviation over the square root of n is the standard error, randomization included. If people "

@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 
 #: Directions with less than this part of the largest variance have none, but for rounding.
 _NOTHING = 1e-9
-#: How many times as many reports it takes if the covariance is known from them alone.
+#: The factor of reports if the covariance is estimated from the same reports.
 ALONE = 10.0
 
 

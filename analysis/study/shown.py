@@ -20,7 +20,7 @@ _SHOWN = (
     *("question", "quantity", "term", "first", "second", "value"),
     *("estimate", "std_error", "statistic", "p_value", "conf_low", "conf_high", "flag"),
 )
-#: So many rows a notebook shows; a data frame has all.
+#: The number of rows that a notebook shows; a data frame has all.
 _MOST = 60
 
 

@@ -127,7 +127,7 @@ def _line(
         p_value = float(2 * ndtr(-abs(slope) / float(factors**2 @ alike) ** 0.5))
         if effective.min() < MANY and of_one_design(*columns):
             p_value = _by_shuffling(levels, factors)
-        # As that of a share: half of what is possible is a fall.
+        # By symmetry, as for a share: half of the possible changes are falls.
         halved = normal_interval((slope / most + 1) / 2, error / most / 2, confidence_level)
         low, high = (most * (2 * end - 1) for end in (halved.low, halved.high))
         interval = Interval(low, high, halved.method)

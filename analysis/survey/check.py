@@ -56,7 +56,7 @@ def _check(question: Question, joint: JointDraw | None) -> Check:
     asked = wishes_of(spec)
     wishes = {key: value for key, value in asked.items() if key in ("aim", "prior")}
     chosen = variance(mechanism, randomizer, domain, wishes)
-    # Of one draw for several questions, the others are draws of each by itself at the same total.
+    # For one draw of several questions, the alternative is a draw for each, at the same total.
     alone = Fraction(repr(spec["epsilon"])) if joint is None else joint.share_of_each
     fitting = candidates(domain, alone, wishes, forever_of(spec))
     others = [other for other in fitting if other.mechanism is not mechanism]

@@ -14,7 +14,7 @@ from analysis.survey.files import read_file
 #: Ids of surveys, questions and options.
 ID = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 _ID_RULE = "an id of a-z, 0-9 and -, not starting with -, at most 64 long"
-#: How an earlier answer in a text begins.
+#: The beginning of an earlier answer's place in a text.
 ANSWER_MARK = "{answer"
 _MISSING = object()
 

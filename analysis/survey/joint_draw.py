@@ -78,7 +78,7 @@ class JointDraw:
             for sample, law in zip(self.samples, self.randomizer.laws, strict=True)
         )
         every = np.array([savings(law, asked, Fraction(repr(total))) for law, asked in times])
-        # Where reports tell nothing of pairs, they save nothing.
+        # If reports say nothing about pairs, they save nothing.
         with np.errstate(divide="ignore"):
             shares, pairs = 1 / np.average(1 / every, axis=0, weights=list(times.values()))
         return float(shares), float(pairs)

@@ -28,5 +28,5 @@ def reference(name: str) -> Schema:
     return {"$ref": f"#/components/schemas/{name}"}
 
 
-#: What an author writes: a string, or one for each language.
+#: A text of the author: a string, or one for each language.
 TEXT = reference("Text")

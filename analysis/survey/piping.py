@@ -12,14 +12,14 @@ from analysis.core.memory import is_stable
 from analysis.survey.document import ANSWER_MARK, ID, Table
 from analysis.survey.kinds import KINDS
 
-#: Keys of an entry whose texts may tell an earlier answer.
+#: Keys of an entry whose texts may repeat an earlier answer.
 KEYS = ("text", "help", "matrix")
 
-#: What stands for an answer that is still to be given.
+#: The text in place of an answer that is not given yet.
 NONE_YET = "…"
 
 _PIECE = re.compile(rf"\{{answer\.({ID.pattern})(?:\|([^{{}}|]*[^{{}}|\s][^{{}}|]*))?\}}")
-#: What a reader, a phone or a mail program may take for an address.
+#: Texts that a reader, a phone or a mail program may take for an address.
 _LINK = re.compile(r"://|\bwww\.|\bmailto:|\]\(", re.IGNORECASE)
 
 

@@ -22,7 +22,7 @@ class Question:
 
     spec: dict[str, Any]
     randomizer: Randomizer[Any, Any]
-    #: What stands above the question in its survey (`analysis.survey.digest.above`).
+    #: The texts above the question in its survey (`analysis.survey.digest.above`).
     surroundings: dict[str, Any] = field(default_factory=lambda: {"notes": []})
     #: Its part of the draw of a ``[[together]]`` table, if it is not drawn alone.
     place: Place | None = None

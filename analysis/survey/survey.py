@@ -30,7 +30,7 @@ PILOT = "pilot"
 #: Keys of a question that only some mechanisms heed.
 WISHES = ("delta", "aim", "prior")
 
-#: What the page may do beside asking; each is true, or missing, in a frozen survey's ``page``.
+#: Options of the page; each is true, or missing, in a frozen survey's ``page``.
 PAGE = ("comprehension", "resume", "kiosk", "random_order")
 
 #: Who may answer: everybody, people invited to a wave, or the same invited people in each wave.
@@ -54,7 +54,7 @@ class Survey:
     spec: dict[str, Any]
     version: str
     questions: tuple[Question, ...]
-    #: What the ``[[together]]`` tables make of some of the questions.
+    #: The draws of the ``[[together]]`` tables.
     joint: tuple[JointDraw, ...] = ()
 
     @property

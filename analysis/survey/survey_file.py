@@ -201,7 +201,7 @@ def _read_entry(
             entry[key] = text
     image = read_image(table, "image")
     if image is not None:
-        # For those who do not see it.
+        # A text for people who cannot see the image.
         entry["image"] = image | {"text": table.text("image_text")}
     if table.flag("new_page"):
         entry["new_page"] = True

@@ -12,7 +12,7 @@ from server.pages.browser_files import CLIENT, client_files, hash_of_all
 from server.store import Store, StoreError
 from server.store.reports import FEWEST
 
-#: What the rows of each table are.
+#: The meaning of the rows of each table.
 _MEANING = {
     "survey": "the questions, public",
     "wave": "which waves are open",

@@ -71,7 +71,7 @@ class Site:
         if not sound or parts.query or (parts.path not in ("", "/") and not named):
             # Not the address itself: behind its "#" an invitation may stand.
             raise Unreachable("--url: expected https://HOST or https://HOST/s/ID, got another form")
-        # What stands behind "#" goes nowhere.
+        # Browsers send nothing that stands behind "#".
         self.root = f"{parts.scheme}://{parts.netloc}"
         self.survey = named[1] if named else None
         self._scheme, self._host, self._port = parts.scheme, str(parts.hostname), port

@@ -31,7 +31,7 @@ _TRANSPORT = {
     "transfer-encoding",
     "vary",
 }
-#: How many characters of both sides are shown before and after the first difference.
+#: The number of characters shown before and after the first difference.
 _BEFORE, _AFTER = 20, 40
 
 

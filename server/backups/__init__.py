@@ -88,7 +88,7 @@ def counted(store: "Store", genuine: Mapping["Key", int], today: date) -> dict["
         current, *_ = store.surveys.every(survey_id)
         if current.is_pilot or store.studies.get(survey_id).is_trial:
             continue  # the answers are made up
-        # What is of all versions moves by the largest batch.
+        # Counts over all versions move by the largest batch.
         batch = store.surveys.steps(survey_id).batch
         opened = () if current.is_over(today) else store.surveys.open_waves(survey_id)
         total = 0
@@ -148,7 +148,7 @@ def abandoned(folder: Path, stem: str, now: float) -> list[Path]:
     ]
 
 
-#: What the backups of a day, a week or a month have in common.
+#: The key that the backups of a day, a week or a month share.
 _PERIODS: Mapping[str, Callable[[date], object]] = {
     "daily": lambda day: day,
     "weekly": lambda day: day.isocalendar()[:2],

@@ -31,7 +31,7 @@ def form_of_table(
     )(command)
 
 
-#: So many bytes of a printed text stay in memory.
+#: The number of bytes of a printed text that stay in memory.
 _IN_MEMORY = 2**24
 
 

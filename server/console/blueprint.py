@@ -73,7 +73,7 @@ def _challenge() -> Response:
 def _told(told: str, status: int) -> Response:
     """Return an answer in words: to browsers that ask for a page a page, with the way back."""
     if g.get("researcher") is not None and is_page():
-        # What is not there is no way back.
+        # A survey that does not exist is no way back.
         survey_id = (request.view_args or {}).get("survey_id") if status != 404 else None
         return Response(render_template("refused.html", told=told, survey_id=survey_id), status)
     return told_alone(told, status)

@@ -13,7 +13,7 @@ from analysis.survey.survey import Survey
 from server.console.mistakes import Mistake
 from server.stored_results import Missing
 
-#: What the values of one of several options are called.
+#: The words for the values of one of several options.
 _TICKED = {"yes": "ticked", "no": "not ticked"}
 
 

@@ -30,7 +30,7 @@ from server.remarks import on_page
 #: Respondents that a study is thought to have until somebody says how many.
 USUAL = 400
 MOST = 100_000
-#: What can be typed as a total, and the largest one.
+#: The form of a total that can be typed, and the largest one.
 TOTAL, MOST_TOTAL = re.compile(r"\d{1,6}(\.\d{1,4})?", re.ASCII), 20_000
 #: The most waves that can be planned here.
 MOST_WAVES = 100

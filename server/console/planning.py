@@ -37,7 +37,7 @@ from server.work.trial import to_try
 
 #: Half-widths are drawn at so many times the planned respondents.
 _TIMES = (0.25, 0.5, 1, 2, 4, 8)
-#: What the numbers that can be asked for are called on the page.
+#: The labels of the fields for numbers.
 _LABELS = {
     "respondents": "Respondents",
     "waves": "Waves",

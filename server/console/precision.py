@@ -61,7 +61,7 @@ def told(survey: Survey, question: Question, width: float | None) -> str:
     return f"± {points} point{'s' * (points != 1)}"
 
 
-#: A share that is known no better than to so many points tells little: 30 % could be 15 % or 45 %.
+#: Half-widths above these points show little: a share of 30 % could be 15 % or 45 %.
 LITTLE = 15
 
 
@@ -73,7 +73,7 @@ def is_little(question: Question, width: float | None) -> bool:
     return 100 * part > LITTLE if question.domain.estimand is Estimand.SHARES else part > 0.15
 
 
-#: What was planned, by version and number of respondents: some questions take tenths of a second.
+#: A cache of plans, by version and respondents: some questions take tenths of a second.
 _KNOWN: dict[tuple[str, int], list[tuple[float, float]]] = {}
 
 
@@ -90,7 +90,7 @@ def planned(survey: Survey, respondents: int) -> list[tuple[float, float]]:
 
 #: Keys of a question that its precision does not depend on.
 _WORDS = ("id", "text", "help", "section", "reason", "image", "matrix", "shows_if", "new_page")
-#: What was told quickly, by all that it depends on.
+#: A cache of quick answers, by everything that they depend on.
 _QUICK: dict[tuple[object, ...], tuple[float, float]] = {}
 
 
@@ -102,7 +102,7 @@ def quick(question: Question, respondents: int) -> tuple[float, float]:
     spec = {key: value for key, value in question.spec.items() if key not in _WORDS}
     if "options" in spec:
         spec["options"] = len(spec["options"])
-    # What is drawn together depends on the others of its table.
+    # A question of one draw depends on the others of its table.
     key = (repr(spec), question.randomizer.charge, question.table, respondents)
     if question.table is not None or key not in _QUICK:
         if len(_QUICK) >= 5000:

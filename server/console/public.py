@@ -20,7 +20,7 @@ from server.stored_results import POOLED, StoredWave
 
 blueprint = Blueprint("public", __name__)
 
-#: So many pages are kept: what they show changes with batches alone.
+#: The number of pages in the cache: they change only with batches.
 _MOST_PAGES = 64
 
 

@@ -22,7 +22,7 @@ from server.plain_words import how, term
 from server.remarks import on_page
 from server.store.studies import DELETED
 
-#: What templates leave to be filled in, within texts.
+#: The places in a template's texts that authors must fill in.
 _UNFILLED = re.compile(r"\[[A-Z][^\[\]\n=]{5,200}\]")
 #: The numbers of respondents beside the planned one for which precision is told.
 _TIMES = (0.5, 1, 2, 5)
@@ -46,7 +46,7 @@ class Good:
 
     minimum: tuple[int, int]
     batch: tuple[int, int]
-    #: How often what is shown moves, at most, until all have answered.
+    #: The most times that results move until all have answered.
     moves: int
 
 

@@ -51,7 +51,7 @@ class Part:
     changes: dict[str, Estimate]
     #: How many people have an answer, or the sum of their numbers, by term; none if not asked for.
     totals: dict[str, PopulationTotal]
-    #: How many rows only the download has.
+    #: The number of rows that only the download has.
     left_out: int = 0
 
     def show(self, term: str, value: float | None) -> str:
@@ -81,7 +81,7 @@ class Part:
         return " ".join(_NOTES[flag] for flag in row.flag.split(";") if flag in _NOTES)
 
 
-#: What the flags of an estimate mean; others are in the download.
+#: The meaning of an estimate's flags; others are in the download.
 _NOTES = {
     "out-of-range": "The estimate is not a possible value; this comes from chance. The interval "
     "is right.",
@@ -91,9 +91,9 @@ _NOTES = {
     "detected": "Stands out among all candidates.",
     "collisions": "This text shares its codes with others, so more respondents help little.",
 }
-#: What stands below the axis of mean ranks.
+#: The words below the axis of mean ranks.
 _RANKS = "mean rank: 1 is the first place"
-#: So many texts of a long list are shown on the page.
+#: The number of texts of a long list that the page shows.
 _SHOWN = 40
 
 
@@ -165,7 +165,7 @@ class Found:
 
     n: int
     parts: list[Part]
-    #: So many fake reports could have moved each estimate so far.
+    #: The number of fake reports that could have moved each estimate.
     fakes: int
     moved: dict[tuple[str, str], float]
     #: The checks that reports fail which look unlike those of their channels.

@@ -25,7 +25,7 @@ from server.stored_fieldwork import fieldwork_of
 from server.stored_ledger import ledger_of_survey
 from server.stored_results import Missing, StoredWave, pooled
 
-#: How the query of an address writes δ: as .001 or 1e-6, but nothing that is 0 or rounds to 1.
+#: The form of δ in an address: .001 or 1e-6, but nothing that is 0 or rounds to 1.
 DELTAS = re.compile(r"0?\.0{0,20}[1-9][0-9]{0,14}|[1-9](\.[0-9]{1,14})?e-0?[1-9][0-9]?")
 
 

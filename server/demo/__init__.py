@@ -43,7 +43,7 @@ _LINE = "{:<10} {:<10} {:>8} {:>9}   {:<17} {}"
 _BESIDE = "{:<44} {:>9} {:>9}   {}"
 
 
-#: How many respondents are made up where the real answers are missing: as many as there were.
+#: The number of made-up respondents if the real answers are missing: as many as there were.
 _MADE_UP = 6366
 
 

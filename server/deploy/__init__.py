@@ -24,7 +24,7 @@ _FILES = Environment(
     autoescape=False,  # nothing but checked names and paths fills a place
 )
 
-#: What visitors are told while the collector does not answer, in the languages of the page.
+#: The words for visitors while the collector does not answer, in the page's languages.
 MESSAGES = {
     "en": "This survey cannot be reached at the moment. "
     "Please load this page again in a few minutes.",

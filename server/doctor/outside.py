@@ -101,7 +101,7 @@ def look(url: str, authorities: str | None = None) -> Iterator[Check]:
     except (OSError, http.client.HTTPException) as error:
         yield Check("proxy", "answers", f"an answer broke off: {error}", False, "check the proxy")
         return
-    # Without a collector nothing is known of what it would serve.
+    # Without a collector, its pages cannot be compared.
     if answers and authorities is None:
         yield from _headers(url)
 

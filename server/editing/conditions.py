@@ -7,7 +7,7 @@ from typing import Any
 from analysis.core.domain import NO_ANSWER
 from analysis.survey.logic import written
 
-#: How a number is compared, in words.
+#: The comparisons of a number, in words.
 COMPARISONS = {
     ">=": "at least",
     "<=": "at most",

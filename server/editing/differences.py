@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import takewhile
 
-#: So many lines around a change are shown, and so many lines at most.
+#: The number of lines shown around a change, and the most lines in all.
 AROUND, MOST = 2, 60
 #: Longer stretches that differ are shown as wholes: to match their lines takes seconds.
 _LONGEST = 500

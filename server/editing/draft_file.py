@@ -187,7 +187,7 @@ def toml_of(tables: Mapping[str, Any]) -> str:
 
 #: Tables of a survey file that are written as such.
 _TABLES = ("privacy", "results", "page")
-#: Texts that can tell an earlier answer.
+#: Texts that can repeat an earlier answer.
 _PIPED = ("text", "help", "matrix")
 
 

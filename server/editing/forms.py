@@ -20,7 +20,7 @@ from server.editing.fields import (
 )
 from server.editing.options import Options
 
-#: Not stored: whether the texts of languages that are left out may go.
+#: A field that is not stored: texts in languages that were left out may go.
 FORGET = "forget"
 
 #: Fields under a heading. Those of the first stand open, all others are folded.

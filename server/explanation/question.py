@@ -34,7 +34,7 @@ class Explained:
     before: tuple[Phrase, ...]
     pictures: tuple[tuple[str, Phrase], ...]
     after: tuple[Phrase, ...]
-    #: What many people's answers tell the researchers, as an example.
+    #: An example of what researchers learn from many people's answers.
     learned: tuple[Phrase, ...]
 
 

@@ -78,7 +78,7 @@ def limits_of_one(survey: Survey) -> Iterator[Phrase]:
         yield Phrase.of("receipt.drawn-together", n=draw.asks, each=each)
 
 
-#: So often a respondent can try at most what answering costs.
+#: The most tries that a respondent has to use up the limit.
 _PRESSES = 10
 
 

@@ -182,7 +182,7 @@ def totals(epsilon: Decimal, reports: Decimal, one_in: Decimal) -> Part:
     )
 
 
-#: What each method of `Composition` is called, uses, and comes from.
+#: The name, the assumptions and the source of each method of `Composition`.
 _RULES = {
     "sum": ("the sum", "nothing but the ε of each report", "basic composition"),
     "advanced": (

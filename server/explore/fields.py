@@ -123,7 +123,7 @@ class Queries:
     name: str
     label: str
     usual: str
-    #: What a press adds to them.
+    #: The number that a press adds.
     more: tuple[str, ...]
 
     def read(self, text: str) -> tuple[Decimal, ...]:

@@ -123,7 +123,7 @@ def _page(sections: Sequence[Section]) -> BaseResponse:
     given = request.args.to_dict()
     press = given.pop(PRESS, None)
     if press is not None:
-        # The address of what a press leads to is one that can be cited.
+        # A press leads to an address that can be cited.
         queries = given.get(QUERIES.name) or QUERIES.usual
         given[QUERIES.name] = QUERIES.pressed(queries, press)
         return redirect(f"{request.path}?{urlencode(given)}")

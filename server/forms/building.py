@@ -234,7 +234,7 @@ def _join(entries: Mapping[int, Entry]) -> None:
 
 def _add_answers(entry: Entry, earlier: Mapping[str, Entry]) -> None:
     """Let the texts of a question repeat earlier answers, if their questions were imported."""
-    # Of what was made of the same row, the question itself comes first.
+    # Among the parts made from one row, the question itself comes first.
     ids = {known.asked.row: known.data["id"] for known in reversed([*earlier.values()])}
     ids |= {name: known.data["id"] for name, known in earlier.items()}
     for key in PIPED:

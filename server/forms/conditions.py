@@ -24,7 +24,7 @@ _SIGNS: Mapping[str, Callable[[float, float], bool]] = {
 #: The signs of comparisons, and what each is when its sides are swapped.
 TURNED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "=", "!=": "!="}
 _NUMBER = re.compile(r"-?\d{1,12}(\.\d{1,9})?", re.ASCII)
-#: What a condition is that always holds, or never.
+#: Conditions that always hold, or never.
 ALWAYS, NEVER = ["and"], ["or"]
 
 

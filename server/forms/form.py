@@ -8,7 +8,7 @@ from analysis.core.errors import SurveyError
 from server.forms.conditions import Untold
 from server.page_texts import languages_of
 
-#: What became of a row of the source.
+#: The outcomes of a row of the source.
 IMPORTED, CHANGED, REFUSED = "imported", "changed", "refused"
 
 #: The most rows, of all sheets and lists together, and the most bytes of a file.
@@ -111,7 +111,7 @@ class Asked:
     changes: list[str] = field(default_factory=list)
     page: int = 0
     headings: list[Any] = field(default_factory=list)
-    #: Of a number without both bounds: why it is refused, unless somebody gives them.
+    #: Why a number without both bounds is refused, unless somebody gives them.
     unbounded: str = ""
 
     def count_without_bounds(self, why: str) -> None:

@@ -15,7 +15,7 @@ from analysis.survey.survey import Survey
 from server.forms.form import CHANGED, REFUSED, Row
 from server.page_texts import Phrase, languages_of, told
 
-#: What became of a part of the survey that the other tool has as it is.
+#: The outcome of a part of the survey that the other tool has, too.
 EXPORTED = "exported"
 
 

@@ -27,9 +27,9 @@ class Channel(Protocol):
     """The attributes and methods that every channel has."""
 
     name: ClassVar[str]
-    #: Whether an input is a tuple of places of ones, rather than one symbol.
+    #: True if an input is a tuple of places of ones, rather than one symbol.
     takes_bits: ClassVar[bool]
-    #: Whether a report is one of a table's symbols: then it has `weights` and `chances` of them.
+    #: True if a report is one of a table's symbols: then the channel has `weights` and `chances`.
     gives_one_symbol: ClassVar[bool]
 
     @property

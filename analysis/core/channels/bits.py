@@ -67,7 +67,7 @@ class Bits(BitReports):
     def contrasts(self, apart: Apart = ()) -> Floats | None:
         # Reports differ in ratio only by how many of the raised bits are 1, less how many of the
         # lowered ones. Between two ends of a line all pairs count, not only those of the largest
-        # ratio: they can be told apart better at smaller ones.
+        # ratio: they are easier to distinguish at smaller ones.
         if len({up + down for up, down in apart}) > 1:
             return None
         (least, rest), (most, _) = min(apart), max(apart)

@@ -11,7 +11,7 @@ from analysis.core.types import Floats
 
 #: The value of skipped, hidden and "prefer not to say": who skipped is as private as what was said.
 NO_ANSWER = "no-answer"
-#: Of several options none; that is an answer.
+#: The answer that none of several options is true.
 NONE = "none"
 #: All texts that are no candidates.
 OTHER = "other"
@@ -64,13 +64,13 @@ class BaseDomain(ABC):
     A term is how a quantity is called in tables: an option's id, a pair ``a>b``, ``mean``, a text.
     """
 
-    #: What is estimated of it.
+    #: The quantity that estimates are about.
     estimand: ClassVar[Estimand]
     #: The operator of a condition on an answer: whether it is a value, or holds one.
     asked_by: ClassVar[str] = "="
-    #: What it is called where conditions on it are refused; empty if there can be some.
+    #: Its name in messages that refuse conditions on it; empty if conditions are possible.
     unasked: ClassVar[str] = ""
-    #: Whether the reports of all its values tell equally much, by symmetry.
+    #: True if the reports of all its values reveal equally much, by symmetry.
     symmetric: ClassVar[bool] = False
 
     @property

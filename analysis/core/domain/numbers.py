@@ -10,7 +10,7 @@ import numpy as np
 from analysis.core.domain.base import NO_ANSWER, BaseDomain, Estimand, MeanOf, Sides
 from analysis.core.types import Floats
 
-#: A truth that is stated by its shares may miss 1 by so much; more points tell nothing more.
+#: Stated shares may miss a sum of 1 by this much.
 _MISSED, _MOST_POINTS = 1e-6, 100
 
 

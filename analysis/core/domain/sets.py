@@ -77,7 +77,7 @@ class Sets(OfFlags):
 
     @property
     def parts(self) -> tuple[int, ...]:
-        # Whether each option is ticked, none is, and there is no answer.
+        # One column for each option, one for none, and one for no answer.
         return (2,) * len(self.picks)
 
     def required(self) -> Self:

@@ -17,17 +17,17 @@ class Encoder(ABC):
     name: ClassVar[str]
     #: The domains whose values it takes.
     takes: ClassVar[tuple[type, ...]]
-    #: Whether it gives a tuple of places of ones, rather than one symbol.
+    #: True if it gives a tuple of places of ones, rather than one symbol.
     gives_bits: ClassVar[bool] = False
-    #: Whether a device has one cohort for all waves, even without a memory.
+    #: True if a device has one cohort for all waves, even without a memory.
     keeps_cohort: ClassVar[bool] = False
-    #: Whether the input is the value itself.
+    #: True if the input is the value itself.
     is_identity: ClassVar[bool] = False
-    #: Whether its inputs are words of SHA-256, which take long to compute.
+    #: True if its inputs are words of SHA-256, which take long to compute.
     is_hashed: ClassVar[bool] = False
-    #: Whether each report is about one part of the value, that of its cohort.
+    #: True if each report is about one part of the value, which its cohort names.
     picks_part: ClassVar[bool] = False
-    #: How many inputs the channel behind it must have, or how many bits one has.
+    #: The number of inputs of its channel, or of bits in one input.
     inputs: int
 
     @property

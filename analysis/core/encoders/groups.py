@@ -22,7 +22,7 @@ from analysis.core.errors import shown, whole
 from analysis.core.types import Array, Floats, Integers
 from analysis.core.words import Block
 
-#: So many flags, or items, are told together at most: 256 or 120 patterns.
+#: The most flags, or items, in one report: 256 or 120 patterns.
 MOST_FLAGS, MOST_RANKED = 8, 5
 #: A tally of so many cells takes 2 MB.
 MOST_CELLS = 2**18
@@ -35,7 +35,7 @@ class SomeParts(Encoder):
     """
 
     picks_part: ClassVar[bool] = True
-    #: How many parts are told together.
+    #: The number of parts that a report is about.
     picked: int
 
     @property
@@ -180,7 +180,7 @@ class Group(SomeParts):
         ticked, others, portion = 1, 0, float(self.portion_told)
         flags = np.arange(self.inputs) & 1
         if option == self.parts:
-            # "None of these" is said by one number, where all options are told.
+            # If reports are about all options, one number stands for "none of these".
             is_told, ticked, others, portion = ~is_told, 0, 1, 1.0
             flags = np.arange(self.inputs) == 0
         kinds, inputs = 1 - flags.astype(np.int64), [ticked, others]
@@ -193,7 +193,7 @@ class Group(SomeParts):
             told = np.where(drawn < 2**self.picked, 1 - (numbers & 1), 2)
         else:
             told = kinds[drawn]
-        # The last kind is that of reports that do not tell of the option.
+        # The last kind has the reports that are not about the option.
         chances = np.vstack([portion * chances, np.full(len(inputs), 1 - portion)])
         return np.where(is_told[cohorts], told, len(chances) - 1).astype(np.int64), chances
 

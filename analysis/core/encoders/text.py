@@ -54,7 +54,7 @@ class _OfCandidates(_Hashed):
     def encode_all(self, values: Sequence[str | None]) -> Integers:
         named = tuple(value for value in values if value is not None)
         hits = hits_of(self, named, None in values).astype(np.int64)
-        # What stands for no answer comes last.
+        # The input of no answer comes last.
         columns = iter(range(len(named)))
         return hits[:, [len(named) if value is None else next(columns) for value in values]]
 

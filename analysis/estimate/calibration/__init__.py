@@ -45,7 +45,7 @@ __all__ = ["Calibrated", "Calibration", "Margin"]
 MOST_GROUPS = 24
 #: If fewer reports support a value, or do not, the covariance of products is not relied on alone.
 RELIABLE = 100
-#: So many respondents are taken at once.
+#: The number of respondents that are read at once.
 _AT_ONCE = 2**15
 
 

@@ -17,7 +17,7 @@ from analysis.survey.mechanism_file import probability
 
 #: A group's known share must be so many times the standard error with which reports tell it.
 LEAST = 4.0
-#: What the shares of a margin may miss 1 by.
+#: The shares of a margin may miss a sum of 1 by this much.
 _MISSED = 1e-6
 
 

@@ -16,7 +16,7 @@ from analysis.core.joint_randomizer import Place
 from analysis.estimate import Floats, Ints
 from analysis.estimate.columns.together import Seen
 
-#: How the answer that counts as 1 is usually written, beside "1" itself.
+#: Usual words for the answer that counts as 1, beside "1" itself.
 _YES = ("yes", "true")
 
 

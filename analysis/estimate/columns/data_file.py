@@ -250,7 +250,7 @@ def _sample(
                 f"got {sizes[at]:g}"
             )
         fractions = drawn / sizes
-        # Of clusters nobody knows how many people they have.
+        # The number of people in a cluster is not known.
         total = float(sizes.sum()) if designs.clusters is None else None
     try:
         return Sample(weights, strata, clusters, fractions, total)

@@ -6,7 +6,7 @@ from analysis.survey.document import Table
 
 #: The name of designs that scramble numbers.
 SCRAMBLED = "scrambled"
-#: How a parameter of a design is written that is to be estimated.
+#: The text of a design's parameter that has to be estimated.
 UNKNOWN = "unknown"
 
 

@@ -23,7 +23,7 @@ from analysis.estimate.totals import MEAN, PopulationTotal
 #: A variance so many times smaller than that of independent reports comes of reports that happen to
 #: be alike, of which noise leaves few.
 MOST_ALIKE = 4
-#: Of fewer expected reports the number is not nearly normal.
+#: If fewer reports are expected, their number is not nearly normal.
 FEWEST = 5
 
 

@@ -10,7 +10,7 @@ from analysis.estimate.columns.latent import Fitted, Law
 from analysis.estimate.columns.latent_column import LatentColumn
 from analysis.estimate.columns.measured import Cells, Precision, shares_of
 
-#: As many respondents as make a variance that of a large sample.
+#: Enough respondents for the variance of a large sample.
 MANY = 1e6
 
 

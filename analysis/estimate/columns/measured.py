@@ -18,7 +18,7 @@ from analysis.estimate.intervals import bonferroni_level
 from analysis.estimate.totals import PopulationTotal
 from analysis.mechanisms.base import Share
 
-#: How numbers of a file are written.
+#: The form of numbers in a file.
 NUMBER = re.compile(r"[+-]?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 
 

@@ -65,7 +65,7 @@ def columns_of_reports(
     ValueError
         If a question's answers are no columns, or nobody was asked all of them.
     """
-    # Of several options that one draw told of, those reports count that tell of all of them.
+    # If one draw is for several options, only reports that are about all of them count.
     crossed: dict[str, list[int]] = {}
     for question in questions.values():
         places = [place for place, name in enumerate(column_names(question)) if name in names]

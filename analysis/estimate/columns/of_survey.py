@@ -45,7 +45,7 @@ def one_draw(question: Question) -> bool:
     """Return whether the columns of a question come from one draw, so that none can be crossed."""
     encoder = question.randomizer.encoder
     if question.place is not None:
-        # Each option is a part of the draw, whose pairs the reports tell of.
+        # Each option is a part of the draw, and reports are about pairs of parts.
         return False
     return encoder.picks_part or encoder.ones is not None or question.domain.no_answer
 
@@ -237,7 +237,7 @@ def _option(question: Question, option: int, reports: Reports) -> Column:
     """Return the column of whether one of several options was ticked."""
     randomizer, domain = question.randomizer, question.domain
     if question.place is not None:
-        # One part tells of the option alone, and another of no answer.
+        # One part is about the option alone, and another is about no answer.
         held = randomizer.channel.holds_many(reports.drawn, ((option,),))[:, 0]
         unticked = "not-ticked" if domain.no_answer else "no"
         return _ticked(question, option, held, randomizer.channel.supports(option), unticked)

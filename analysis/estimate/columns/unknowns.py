@@ -11,7 +11,7 @@ _LONGEST = 200
 _TOKEN = re.compile(
     r"\s*(?:(\d{1,18}(?:\.\d{0,400})?(?:[eE][+-]?\d{1,3})?|\.\d{1,400})|([A-Za-z_]\w*)|([-+*/()]))"
 )
-#: What an unknown probability may be called.
+#: The form of an unknown probability's name.
 NAME = re.compile(r"[A-Za-z_]\w{0,63}", re.ASCII)
 
 

@@ -24,9 +24,9 @@ from analysis.estimate.totals import MEAN
 from analysis.survey.document import Table
 from analysis.survey.mechanism_file import entry_of_matrix
 
-#: What is estimated: the mean of the numbers, and that of the answers to the unrelated question.
+#: The estimated terms: the mean of the numbers, and that of the unrelated answers.
 TERMS = (MEAN, "unrelated")
-#: What a plan has to know of both.
+#: The truths that a plan needs.
 _STATED = ("mean", "sd", "unrelated", "unrelated_sd")
 
 

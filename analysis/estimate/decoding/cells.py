@@ -8,7 +8,7 @@ import scipy
 from analysis.estimate import Floats, Ints
 from analysis.estimate.decoding.noise import Background
 
-#: How many of the largest shares count where one value supports two cells of a cohort.
+#: The number of largest shares that count if one value supports two cells of a cohort.
 _LARGEST = 200
 
 

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from analysis.estimate import Floats
 
-#: Of fewer candidates, how likely each is to be absent is not estimated.
+#: With fewer candidates the probability of being absent is not estimated.
 FEWEST = 50
 #: The least share that counts as one, times the fourth root of the number of candidates, in
 #: standard errors. If half of the candidates have this share and half none, the variance of
@@ -13,7 +13,7 @@ FEWEST = 50
 #: of 5.1 % of what is detected in `demo` are false; with 2.2, fewer are detected where most
 #: candidates are there: `medium-typical` 155 instead of 182.
 LEAST = 1.6
-#: What is detected is likelier there than not.
+#: A detected string is likelier there than not.
 LIKELIEST = 0.5
 #: Points of a distribution of shares, in equal ratios; parts that may be absent, from 0 to 1;
 #: and steps of the EM algorithm, from equal weights. More steps would fit single candidates.

@@ -86,7 +86,7 @@ ROUNDS = 7
 NEAR = 0.6
 #: Estimates that move by less than so many standard errors, root mean square, are final.
 MOVED = 0.03
-#: The part of a round's change that is taken: with many candidates, all of it would oscillate.
+#: The damping of each round: with many candidates, full steps would oscillate.
 STEP = 0.6
 #: Steps of the EM algorithm for the spread of shares, in the first round and in later ones.
 LEARN = (45, 15)

@@ -29,7 +29,7 @@ from analysis.mechanisms.base import Share
 LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789 -'.äöüåøéèáíóúñç"
 #: On average, at most this part of the texts that are found is false.
 ALPHA = 0.05
-#: How many false texts a length lets through, on average; the next lengths sort them out.
+#: The average number of false texts that a length lets through; later lengths sort them out.
 SPARE = 2.0
 #: The most beginnings that are extended; this bounds the time that a search takes.
 WIDEST = 64

@@ -20,7 +20,7 @@ MOST = 128
 _FREE = 6
 #: Rounds in which frequent texts are subtracted, to see what they hide.
 _ROUNDS = 8
-#: How many texts are scored at once.
+#: The number of texts that are scored at once.
 _ROWS = 16384
 
 #: What is hashed (`NOTHING`, `WHOLE` or `BEGINNING`), and the text.

@@ -21,7 +21,7 @@ from analysis.estimate.distribution.em import rest, shifted
 from analysis.estimate.distribution.ranges import cells, edges, middles, places, tells_distribution
 from analysis.estimate.intervals import FEW, check_level
 
-#: How many resamples are fitted at once: more would save no time.
+#: The number of resamples that are fitted at once: more would save no time.
 _BATCH = 100
 
 

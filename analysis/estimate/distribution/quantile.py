@@ -13,7 +13,7 @@ from analysis.estimate.distribution.ranges import Places
 
 #: More than `FINEST` numbers are divided into `PARTS` parts: grids are hardly finer.
 FINEST, PARTS = 1024, 1000
-#: How many numbers a search begins with; others are added where they matter.
+#: The number of grid points that a search begins with; others are added where they matter.
 _FIRST = 64
 #: The reference has learned enough when a step of EM adds so little log-likelihood. With 0.1 it
 #: learns noise: for 2000 equal numbers and a sharp channel (square-wave, ε = 2) the interval of the

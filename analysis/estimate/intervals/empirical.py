@@ -21,7 +21,7 @@ _STEPS = 100
 #: How precisely the end of an interval is found, in about standard errors: the statistic at the
 #: end is then within 0.00004 of its quantile.
 _NEAR = 1e-5
-#: What is further away, in about standard errors, is as good as impossible.
+#: Values farther away, in about standard errors, are as good as impossible.
 _FAR = 100.0
 #: The relative width at which a bracket of the search is narrow enough.
 _END = 1e-10

@@ -17,7 +17,7 @@ _NEGLIGIBLE = 1e-25
 #: A lattice with more points gets twice the step. Its masses spread over some 400 points then, and
 #: moved by one they add a millionth to the variance.
 _POINTS = 8192
-#: A step that is a smaller part of what it is to divide divides anything.
+#: A step smaller than this part of a loss would seem to divide any loss.
 _PARTS = 2000
 
 

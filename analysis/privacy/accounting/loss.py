@@ -16,7 +16,7 @@ from analysis.privacy.accounting.lattice import ULP
 
 #: Parts that a continuous loss above 0 is cut into.
 _PARTS = 2000
-#: How far ratios of chances, of up to 400 bits each, may be off.
+#: The error of ratios of probabilities, of up to 400 bits each.
 _PAD = 1e-12
 
 _T = TypeVar("_T")
@@ -307,7 +307,7 @@ def _mixture(
     epsilons, weights = epsilons[told], weights[told]
     ones, others = weights * expit(epsilons), weights * expit(-epsilons)
     nothing = 1.0 - infinite - float(weights.sum())
-    # What the sum may have lost; if all is told, nothing is left.
+    # The rounding errors of the sum; at a δ of 1 nothing is left.
     nothing = nothing + 4 * ULP * len(weights) if nothing > 0 else 0.0
     losses = np.concatenate((-epsilons[::-1], [0.0], epsilons))
     masses = np.concatenate((others[::-1], [nothing], ones))

@@ -17,12 +17,12 @@ from analysis.privacy.accounting.loss import Total
 #: Beyond so many standard deviations, and so many more counts, a binomial tail is below 1e-14. It
 #: is added to δ.
 _DEVIATIONS, _COUNTS = 8, 40
-#: By what part sums of binomial chances may be too small, for up to a billion respondents.
+#: The relative error of sums of binomial probabilities, for up to a billion respondents.
 _ROUNDING = 1e-5
 #: Into how many parts the count of other reports is cut, at least, and how many terms there are in
-#: all. Counts are rounded down: the fewer others, the more is told.
+#: all. Counts are rounded down: fewer others reveal more.
 _PARTS, _CELLS = 24, 2**15
-#: By what part the ε that is found may be too large.
+#: The part by which the ε may be too large.
 _FINE = 1e-5
 
 
@@ -107,7 +107,7 @@ def _blanket(local: float, n: int, k: int) -> Callable[[float], float]:
     keep = 1 / (1 + (k - 1) * exp(-local))
     turn = keep * exp(-local)
     counts, chances, missing = _binomial(n, 2 * turn)
-    # Fewer others tell more: parts of their counts are rounded down.
+    # Fewer others reveal more, so parts of their counts are rounded down.
     chance = (k - 2) * turn / (1 - 2 * turn) if k > 2 else 0.0
     ends = _edges(n - counts[-1], n - counts[0], chance, max(_PARTS, _CELLS // len(counts)))
     others = np.append(0.0, ends)

@@ -35,7 +35,7 @@ __all__ = [
     "ledger_rows",
 ]
 
-#: The tables that tell respondents apart. For the others an `Account` can stand for many.
+#: The tables that distinguish respondents. For the others an `Account` can stand for many.
 PERSONAL = ("respondent", "both")
 
 #: The tables that the ledger can be read as: the class of their rows, and what makes them.

@@ -13,7 +13,7 @@ from analysis.study.regression.likelihood import Point
 from analysis.study.regression.result import inverse
 from analysis.study.regression.table import Table
 
-#: What a likelihood takes for granted, and equations do not.
+#: The assumptions of a likelihood that corrected scores do not make.
 LAWS = {"linear": "errors to be normal", "poisson": "counts to follow Poisson's law"}
 #: Chance of a false alarm, by the normal law.
 _ALARM = 1e-3

@@ -31,9 +31,9 @@ _ROUGH, _HOPE = 1e-3, 0.1
 #: rises with it by more than this, as a part; and how often.
 _NOTHING, _LIFTED, _RISING, _LIFTS = 1e-4, 1e-3, 1.01, 4
 _TINY = 1e-30
-#: So many steps more are thought to be left of a climb at most.
+#: The most steps that a climb is thought to need after this one.
 _MORE = 8
-#: What is as long is no step, but rounding errors where there is no curvature.
+#: A longer step is made of rounding errors in directions without curvature.
 _ENDLESS = 1e4
 #: The least curvature that is believed, as a part of that if latent values were seen.
 _LEAST = 1e-4

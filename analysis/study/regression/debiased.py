@@ -271,7 +271,7 @@ def _amounts(table: Table, column: Column) -> tuple[Array, Array, float]:
     answered = np.array([[value != NO_ANSWER] for value in column.values], dtype=np.float64)
     amounts = np.nan_to_num(np.array(column.amounts))[:, None]
     unit = float(np.abs(amounts).max()) or 1.0
-    # What is the same for all values is known without a report.
+    # A term that is the same for all values is known without a report.
     present = None if answered.all() else column.seen(answered)
     outcome = table.cell_scores(column.seen(amounts / unit))
     return outcome, table.cell_scores(present), unit

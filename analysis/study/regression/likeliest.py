@@ -30,7 +30,7 @@ Array = NDArray[np.float64]
 
 #: Standard deviation of log-odds between clusters from which a climb begins.
 _SIGMA = 0.5
-#: How often a likelier point may be found beside a maximum.
+#: The number of times that a likelier point may be found beside a maximum.
 _MOST_HIGHER = 5
 
 

@@ -50,9 +50,9 @@ class Likelihood:
     times: Array
     penalty: LogF | None = None
 
-    #: Errors of the value, as a part of it: of a sum of so many logarithms.
+    #: The relative error of the value, which is a sum of many logarithms.
     rounding: ClassVar[float] = 1e-13
-    #: Whether profiles are taken to have a single peak.
+    #: True if profiles are assumed to have a single peak.
     one_peak: ClassVar[bool] = False
 
     @cached_property

@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 PENALTIES = ("none", "log-f")
 #: Families whose coefficients are logarithms of odds ratios, or of ratios of counts.
 PENALIZED = ("logistic", "multinomial", "poisson")
-#: An interval tells of the prior alone if it has at least this part of the prior's own width.
+#: An interval reflects the prior alone if it has at least this part of the prior's width.
 _PRIORS_OWN = 0.9
 
 

@@ -20,7 +20,7 @@ from analysis.study.regression.table import Table
 
 Array = NDArray[np.float64]
 
-#: Of a predictor with more values, a number, so many are shown, evenly spread.
+#: If a number has more values than this, so many evenly spread ones are shown.
 _MOST = 9
 
 
@@ -163,7 +163,7 @@ class Predictor:
         return np.array(values, dtype=np.float64)
 
 
-#: What is told of a prediction, after the values that it is for.
+#: The columns of a prediction, after the values that it is for.
 PREDICTED = ("value", "estimate", "std_error", "conf_low", "conf_high", "conf_method", "flag")
 
 

@@ -195,7 +195,7 @@ class _Search:
         estimate: float | None = at
         ends = [side for side, end in ((-1, low), (1, high)) if isinf(end) and self._grows(side)]
         if ends:
-            # With no limit on either side, nothing is known of it.
+            # Without a limit on either side, nothing is known about the parameter.
             estimate = None if isinf(low) and isinf(high) else ends[0] * inf
         return Found(estimate, root, float(2 * ndtr(-abs(root))), low, high)
 

@@ -15,7 +15,7 @@ from analysis.study.regression.result import FLAT
 
 Array = NDArray[np.float64]
 
-#: A cluster's part of the information beyond which it tells nothing of its own error.
+#: A cluster with a larger part of the information shows nothing about its own error.
 _WHOLE = 1 - 1e-6
 
 

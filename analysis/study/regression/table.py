@@ -261,7 +261,7 @@ def table(
     drawn = check_clusters(clusters, strata, len(model.matrix))
     rows = group(keys, model.matrix, checked, drawn)
     rows.check_size(len(model.terms))
-    # How long somebody is observed may go with the predictors, as any known column may.
+    # The time under observation may be correlated with predictors, as any known column may.
     depends_on = [*zip(model.shares_terms, model.shares_matrix.T, strict=True)]
     if offset is not None and predictors:
         depends_on.append((offset, added))

@@ -11,7 +11,7 @@ from analysis.survey.survey import Survey, version_of
 #: The largest file, in bytes: the tally of a question of texts can have a million cells.
 LARGEST = 1 << 28
 
-#: What reading a file can raise that nobody wrote for being read.
+#: The errors that reading a malformed file can raise.
 _UNREADABLE = (
     *(ValueError, TypeError, LookupError, AttributeError, ArithmeticError),
     *(RecursionError, MemoryError),

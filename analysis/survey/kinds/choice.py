@@ -17,7 +17,7 @@ class Choice:
 
     name = "choice"
     key = "options"
-    #: What messages call an entry of the list, and ids that it cannot have.
+    #: The name of an entry of the list in messages, and ids that it cannot have.
     entry = "option"
     reserved: tuple[str, ...] = RESERVED
 

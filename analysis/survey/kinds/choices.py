@@ -8,7 +8,7 @@ from analysis.survey.document import Table
 from analysis.survey.json_schema import COUNT, Schema
 from analysis.survey.kinds.choice import Choice, ids_of
 
-#: Powers of it take digits from a place that have nothing to do with each other.
+#: Its powers scatter places, so that neighbors look unrelated.
 _APART = 7
 
 

@@ -11,7 +11,7 @@ from server.forms.json_file import amount
 from server.forms.limesurvey.relevance import Variable, condition
 from server.forms.limesurvey.source import Part, Question
 
-#: Equations of what everybody is asked.
+#: Relevance equations that always hold.
 NO_CONDITION = ("", "1")
 #: The code of the option that a respondent can write.
 _OTHER = "-oth-"
@@ -191,7 +191,7 @@ class Kinds:
         row.changes, row.conditions = [*asked.changes, *changes], [*asked.conditions]
         if part.relevance not in NO_CONDITION:
             row.ask_if(part.relevance, partial(self.tree, part.relevance))
-        # What is said of all rows stands at the first.
+        # Notes on all rows stand at the first row.
         row.keys = {**asked.keys}
         asked.keys.pop("help", None)
         return row
@@ -288,7 +288,7 @@ def _with(text: Any, header: str) -> Any:
     return f"{text} {header}"
 
 
-#: What each type of question becomes.
+#: The kind that each type of question becomes.
 _READERS: Mapping[str, Callable[[Kinds, Asked, Question], str | None]] = {
     **dict.fromkeys("L!O", Kinds._choose),
     **dict.fromkeys("MP", Kinds._tick),

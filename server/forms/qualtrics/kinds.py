@@ -80,7 +80,7 @@ class Kinds:
         for one, value in zip(keys, values if len(set(values)) == len(keys) else keys, strict=True):
             text, changes = self.wording(question, partial(_display, key, one))
             if text is None and isinstance(choices[one].get("Display"), str):
-                # An image, say, of which no text is left.
+                # For example, an image has no text.
                 asked.changes.append(f"the label of its option {one} has no text")
                 text = self._languages.same(one)
             asked.changes += [change for change in changes if change not in asked.changes]
@@ -224,7 +224,7 @@ class Kinds:
         return self._ask_rows(asked, question, kind, options, {})
 
 
-#: What matrices of a selector and a subselector become.
+#: The kinds that matrices become, by selector and subselector.
 _MATRICES = {
     ("Likert", "SingleAnswer"): "scale",
     ("Likert", "DL"): "scale",

@@ -13,7 +13,7 @@ _SIGNS = {
     **dict.fromkeys((">=", "greaterorequal"), ">="),
     **dict.fromkeys(("<=", "lessorequal"), "<="),
 }
-#: Whether an answer is among values, or has them: how each value's part is joined.
+#: Operators on lists of values, with the word that joins the values' parts.
 _SETS = {"contains": "or", "contain": "or", "anyof": "or", "notcontains": "or", "allof": "and"}
 
 

@@ -26,7 +26,7 @@ class _Writer:
         self._spec = leaving.survey.spec
         self._kinds = {entry["id"]: entry["kind"] for entry in self._spec["questions"]}
         self._taken = [*self._kinds]
-        #: What expressions call a question: its id, or its row in a matrix.
+        #: The name of a question in expressions: its id, or its row in a matrix.
         self._names = {name: name for name in self._kinds}
 
     def written(self) -> Written:
