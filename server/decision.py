@@ -5,7 +5,7 @@ store decides alike. `Intake` is the seam behind which a store reads and writes.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import date
@@ -140,6 +140,10 @@ class Decision:
     cells: list[CellChange]
 
 
+#: Returns the submissions that wait, and at each later call those that came since.
+Waiting = Callable[[], Iterable[Submission]]
+
+
 class Intake(Protocol):
     """The methods of a store for the intake, which a second database must implement.
 
@@ -159,8 +163,11 @@ class Intake(Protocol):
       them, and later removes what its log and its file tell of the order of arrival.
     """
 
-    def transaction(self) -> AbstractContextManager[object]:
-        """Return a transaction of this thread, which is committed at its end, or rolled back."""
+    def transaction(self, waiting: Waiting) -> AbstractContextManager[Sequence[Submission]]:
+        """Return a transaction of this thread, which is committed at its end, or rolled back.
+
+        It yields the submissions of the batch, those that came until nobody else could write.
+        """
 
     def read(self, submissions: Sequence[Submission]) -> Known:
         """Return what is known of a batch, within a transaction."""
@@ -170,16 +177,15 @@ class Intake(Protocol):
 
 
 def take_in(
-    intake: Intake, submissions: Iterable[Submission], today: date, simulated: bool = False
+    intake: Intake, waiting: Waiting, today: date, simulated: bool = False
 ) -> Sequence[Refusal | int]:
     """Store a batch of submissions in one transaction, and return what became of each.
 
-    The submissions have been checked against their versions. They are read once the transaction
-    has begun, so that the iterable can still gather some. If they are `simulated`, they are counted
+    The submissions have been checked against their versions. They are asked for once the
+    transaction has begun, so that some can still come. If they are `simulated`, they are counted
     as such; none of them bears a mark.
     """
-    with intake.transaction():
-        batch = list(submissions)
+    with intake.transaction(waiting) as batch:
         decision = decide(batch, intake.read(batch), today, simulated)
         intake.write(decision)
     return decision.results

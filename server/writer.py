@@ -7,7 +7,8 @@ meanwhile the next ones gather. It never waits for more submissions to come.
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import date
 from queue import Empty, SimpleQueue
 
@@ -120,7 +121,7 @@ class Writer:
         """Store all that wait; one by one if that fails, so that a faulty one fails alone."""
         jobs = [first]
         try:
-            self._add(self._waiting(jobs))
+            self._add(jobs, BATCH)
             self._failed = None
         except StoreBusy:
             self._failed = time.monotonic()  # and nothing of the batch was stored
@@ -133,33 +134,27 @@ class Writer:
 
     def _add_alone(self, job: _Job) -> None:
         try:
-            self._add([job])
+            self._add([job], 1)
             self._failed = None
         except Exception as error:
             job.result = BUSY if isinstance(error, StoreBusy) else error
             self._failed = time.monotonic()
 
-    def _add(self, jobs: Iterable[_Job]) -> None:
-        taken: list[_Job] = []
+    def _add(self, jobs: list[_Job], most: int) -> None:
+        """Store jobs in one transaction, and those that wait by then, which are added to `jobs`."""
+        seen = 0
 
-        def submissions() -> Iterator[Submission]:
-            for job in jobs:
-                taken.append(job)
-                yield job.submission
+        def waiting() -> Iterator[Submission]:
+            nonlocal seen
+            with suppress(Empty):
+                while len(jobs) < most:
+                    jobs.append(self._queue.get_nowait())
+            new, seen = jobs[seen:], len(jobs)
+            return (job.submission for job in new)
 
-        results = self._store.add(submissions(), self._today())
-        for job, result in zip(taken, results, strict=True):
+        results = self._store.add_waiting(waiting, self._today())
+        for job, result in zip(jobs, results, strict=True):
             job.result = result
-
-    def _waiting(self, jobs: list[_Job]) -> Iterator[_Job]:
-        """Yield the first job and all that wait by then, which are added to `jobs`."""
-        yield jobs[0]
-        while len(jobs) < BATCH:
-            try:
-                jobs.append(self._queue.get_nowait())
-            except Empty:
-                return
-            yield jobs[-1]
 
     def _settle(self, paused: bool) -> bool:
         """Remove the order of arrival from the log and a small file; return whether that worked.
@@ -170,7 +165,7 @@ class Writer:
         try:
             if self._unordered and due and self._store.database.is_small():
                 self._unordered = False  # once is enough, even if somebody reads meanwhile
-                settled = self._store.database.rewrite()
+                settled = self._store.database.reorder()
                 self._rewritten = time.monotonic()
             else:
                 settled = self._store.database.settle()

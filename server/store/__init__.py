@@ -21,6 +21,7 @@ from server.store.studies import Studies
 from server.store.work import Work
 
 if TYPE_CHECKING:
+    from server.decision import Waiting
     from server.store.backups import Backups
     from server.store.batches import Batches
     from server.store.invitations import Invitations
@@ -58,17 +59,10 @@ def migrate(place: Place) -> tuple[int, Path] | None:
 _TRIES = 5
 
 
-class _Once:
-    """Submissions that are gathered once, however often they are asked for."""
-
-    def __init__(self, submissions: "Iterable[Submission]") -> None:
-        self._source = submissions
-        self._kept: list[Submission] | None = None
-
-    def __iter__(self) -> "Iterator[Submission]":
-        if self._kept is None:
-            self._kept = list(self._source)
-        return iter(self._kept)
+def _once(submissions: "Iterable[Submission]") -> "Waiting":
+    """Return what returns submissions at its first call, and none later."""
+    parts = [submissions]
+    return lambda: parts.pop() if parts else ()
 
 
 class Store:
@@ -139,13 +133,27 @@ class Store:
         self, submissions: "Iterable[Submission]", today: date, simulated: bool = False
     ) -> "Sequence[Refusal | int]":
         """Store a batch of submissions: `server.decision.take_in`."""
+        return self.add_waiting(_once(submissions), today, simulated)
+
+    def add_waiting(
+        self, waiting: "Waiting", today: date, simulated: bool = False
+    ) -> "Sequence[Refusal | int]":
+        """Store the submissions that wait, as `add` does."""
         from server.decision import take_in
 
-        batch = _Once(submissions)
-        for _ in range(_TRIES - 1):
+        batch: list[Submission] = []
+
+        def gathered() -> "Iterator[Submission]":
+            for submission in waiting():
+                batch.append(submission)
+                yield submission
+
+        with suppress(Again):
+            return take_in(self.batches, gathered, today, simulated)
+        for _ in range(_TRIES - 2):
             with suppress(Again):
-                return take_in(self.batches, batch, today, simulated)
-        return take_in(self.batches, batch, today, simulated)
+                return take_in(self.batches, _once(batch), today, simulated)
+        return take_in(self.batches, _once(batch), today, simulated)
 
     def copy_to(self, target: Place) -> None:
         """Copy the database to a new one, completely or not at all: see `copies`."""

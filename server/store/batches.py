@@ -5,14 +5,14 @@ within a file tell which report came with which pseudonym, unless it came alone.
 """
 
 from collections import Counter
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 
 from analysis.survey.batches import Cell
 from analysis.survey.survey import Survey
-from server.decision import Asked, Decision, Key, Known, Move, Spent
+from server.decision import Asked, Decision, Key, Known, Move, Spent, Waiting
 from server.store.blocks import answered_as, blocks
-from server.store.database import Connection, Database
+from server.store.database import Database
 from server.store.snapshots import SO_FAR, read_cells, write_cells
 from server.store.surveys import Surveys, largest
 from server.wire import Submission
@@ -24,9 +24,17 @@ class Batches:
     def __init__(self, database: Database, surveys: Surveys) -> None:
         self._database, self._surveys = database, surveys
 
-    def transaction(self) -> AbstractContextManager[Connection]:
-        """Return the transaction of a batch, which waits for other writers without end."""
-        return self._database.taking_in()
+    @contextmanager
+    def transaction(self, waiting: Waiting) -> Iterator[list[Submission]]:
+        """Run the transaction of a batch, which waits for other writers without end; yield it."""
+        with self._database.taking_in():
+            batch = list(waiting())
+            surveys = {submission.survey.id for submission in batch}
+            self._database.take_turns(surveys)
+            batch += waiting()  # those that came while others wrote
+            if others := {submission.survey.id for submission in batch} - surveys:
+                self._database.take_turns(others)
+            yield batch
 
     def read(self, submissions: Sequence[Submission]) -> Known:
         """Return what is known of a batch.
@@ -42,7 +50,6 @@ class Batches:
         of_survey: dict[str, list[Submission]] = {}
         for submission in submissions:
             of_survey.setdefault(submission.survey.id, []).append(submission)
-        self._database.take_turns(of_survey)
         for survey_id, batch in of_survey.items():
             surveys[survey_id] = self._asked(survey_id)
             cells |= read_cells(self._database.connection, survey_id)
@@ -88,29 +95,33 @@ class Batches:
 
     def write(self, decision: Decision) -> None:
         """Write what was decided."""
-        connection = self._database.connection
-        connection.executemany("INSERT INTO report VALUES (?, ?, ?, ?, ?)", decision.reports)
+        with self._database.sending():
+            self._write(decision)
+
+    def _write(self, decision: Decision) -> None:
+        insert, connection = self._database.insert, self._database.connection
+        insert("report", decision.reports)
         connection.executemany(
             "UPDATE invitation SET used = 1 WHERE survey = ? AND wave = ? AND token_hash = ?",
             decision.used,
         )
-        connection.executemany(
-            "INSERT INTO ledger VALUES (?, ?, ?, ?, ?) "
+        insert(
+            "ledger",
+            [(*row[:2], bytes.fromhex(row.terms), *row[3:]) for row in decision.charges],
             "ON CONFLICT (survey, respondent, terms) DO UPDATE SET "
             "submissions = ledger.submissions + excluded.submissions, "
             "charged = ledger.charged + excluded.charged",
-            [(*row[:2], bytes.fromhex(row.terms), *row[3:]) for row in decision.charges],
         )
         self._move(decision.moves)
         for table, rows in (("tally", decision.tallies), ("report_size", decision.sizes)):
             self._database.add_counts(
                 table, [(*row[:4], *block) for row in rows for block in blocks(*row[4:])]
             )
-        connection.executemany(
-            "INSERT INTO simulated VALUES (?, ?, ?, ?, ?) "
+        insert(
+            "simulated",
+            [(*key, SO_FAR, n) for key, n in decision.simulated],
             "ON CONFLICT (survey, version, wave, taken) DO UPDATE SET "
             "reports = simulated.reports + excluded.reports",
-            [(*key, SO_FAR, n) for key, n in decision.simulated],
         )
         write_cells(connection, decision.cells)
 
@@ -120,14 +131,13 @@ class Batches:
             (move.survey, answered_as(move.spent.times), move.spent.charged, move.respondents)
             for move in moves
         )
-        connection = self._database.connection
-        connection.executemany(
-            "INSERT INTO respondent_total VALUES (?, ?, ?, ?) "
+        self._database.insert(
+            "respondent_total",
+            groups,
             "ON CONFLICT (survey, answered, charged) DO UPDATE SET "
             "respondents = respondent_total.respondents + excluded.respondents",
-            groups,
         )
-        connection.executemany(
+        self._database.connection.executemany(
             "DELETE FROM respondent_total "
             "WHERE survey = ? AND answered = ? AND charged = ? AND respondents = 0",
             [group[:3] for group in groups],

@@ -6,7 +6,7 @@ name their columns, and sums are cast to whole numbers.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 from server.store.locks import StoreError
@@ -137,7 +137,26 @@ class Database(ABC):
 
     @abstractmethod
     def take_turns(self, surveys: Iterable[str]) -> None:
-        """Wait within `taking_in` until no other transaction writes to these surveys."""
+        """Wait within `taking_in` until no other transaction writes to these surveys.
+
+        Raises
+        ------
+        Again
+            If this is called a second time, and some that were added since are written to.
+        """
+
+    def sending(self) -> AbstractContextManager[object]:
+        """Send the statements that follow at once; an error of any can come at the end."""
+        return nullcontext()
+
+    def insert(self, table: str, rows: Sequence[Sequence[Any]], conflict: str = "") -> None:
+        """Insert rows into a table, in this order, within a transaction.
+
+        `conflict` says what becomes of those whose keys are there; no two of `rows` have one key.
+        """
+        if rows:
+            places = ", ".join("?" * len(rows[0]))
+            self.connection.executemany(f"INSERT INTO {table} VALUES ({places}) {conflict}", rows)
 
     @abstractmethod
     def add_counts(self, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
@@ -198,6 +217,10 @@ class Database(ABC):
     @abstractmethod
     def rewrite(self) -> bool:
         """Write all that respondents sent anew, in the order of keys; return what `settle` does."""
+
+    def reorder(self) -> bool:
+        """Do what `rewrite` does, unless another server has done it since the last report."""
+        return self.rewrite()
 
     @abstractmethod
     def tidy(self) -> None:

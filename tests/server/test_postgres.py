@@ -4,8 +4,10 @@ import sqlite3
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing, suppress
 from dataclasses import astuple
+from itertools import islice
 from pathlib import Path
 
 import psycopg
@@ -28,7 +30,8 @@ from server.stored_tally import collector_of
 # The tests are no package, so that no name of theirs can hide one of the application's.
 sys.path.insert(0, str(Path(__file__).parent))
 
-from load import invited
+from limits import LONG
+from load import invited, submissions
 
 ANSWERS = [{"meat": "yes" if row % 3 else "no", "dish": "stew", "price": "3"} for row in range(130)]
 
@@ -315,11 +318,42 @@ def test_a_batch_reads_few_rows_however_many_are_stored(
         )
         return Counter(dict(rows))
 
-    with store.batches.transaction():
+    waiting = [sent[490:500], sent[500:510]]
+    with store.batches.transaction(waiting.pop) as batch:
         before = fetched()
-        known = store.batches.read(sent[490:510])
+        known = store.batches.read(batch)
         seen = fetched() - before
     assert (len(known.reports), len(known.spent), len(known.unused)) == (10, 10, 10)
     # Of the invitations those that are used are read, too.
     assert seen == {"report": 10, "ledger": 10, "invitation": 20}
     store.close()
+
+
+@pytest.mark.more
+@over_postgresql
+def test_what_comes_while_others_write_is_of_the_batch(
+    store: Store, database: Address, read: Callable[[str], Survey], survey_text: str, survey: Survey
+) -> None:
+    second = read(survey_text.replace('"canteen"', '"second"', 1))
+    store.surveys.publish(second)
+    store.surveys.open_wave(second.id)
+    first, later = ([body for _, body in islice(submissions(one), 3)] for one in (survey, second))
+    came = [[check(store, survey.id, first[0])], [check(store, survey.id, first[1])]]
+    asked = iter(came).__next__
+    other = Store(database).database
+    with ThreadPoolExecutor(1) as pool:
+        # While another transaction writes to the same survey, the batch waits, and grows.
+        with other.taking_in():
+            other.take_turns({survey.id})
+            stored = pool.submit(store.add_waiting, asked, today())
+            assert not wait([stored], 0.3).done
+        assert stored.result(LONG) == [201, 201]
+        # Nobody waits for a second survey while he has the first one's turn: he starts again.
+        more = iter([[check(store, survey.id, first[2])], [check(store, second.id, later[0])]])
+        with other.taking_in():
+            other.take_turns({second.id})
+            stored = pool.submit(store.add_waiting, more.__next__, today())
+            assert not wait([stored], 0.3).done
+        assert stored.result(LONG) == [201, 201]
+    assert (store.reports.kept(survey.id, 1), store.reports.kept(second.id, 1)) == (3, 1)
+    assert list(store.upkeep.discrepancies(today())) == []

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from server.store import database
-from server.store.database import Database, Setting, StoreBusy
+from server.store.database import Again, Database, Setting, StoreBusy
 from server.store.locks import StoreError
 from server.store.places import Address
 from server.store.postgres import copying, settling, tables
@@ -107,8 +107,8 @@ class Postgres(Database):
         """Yield the rows of a query, a few thousand at a time."""
         return self.connection.stream(sql, values, database.AT_ONCE)
 
-    @contextmanager
-    def _transaction(self, begin: str) -> Iterator[Session]:
+    def _begin(self, begin: str) -> None:
+        """Begin a transaction, also if the connection was lost while nothing was asked of it."""
         session = self.connection
         try:
             session.execute(begin)
@@ -116,14 +116,18 @@ class Postgres(Database):
             if not session.is_lost:
                 session.rollback()
                 raise
-            session = self.connection  # the old one was lost while nothing was asked of it
-            session.execute(begin)
+            self.connection.execute(begin)
         self._local.busy = True
+
+    @contextmanager
+    def _ending(self) -> Iterator[None]:
+        """Commit the transaction that begins within, or undo it after an error."""
         try:
-            yield session
-            session.commit()
+            yield
+            if self._local.busy:
+                self._local.session.commit()
         except BaseException:
-            session.rollback()
+            self._local.session.rollback()
             raise
         finally:
             self._local.busy = False
@@ -131,9 +135,10 @@ class Postgres(Database):
     @contextmanager
     def writing(self) -> Iterator[Session]:
         """Run a transaction, which is stored completely or not at all, and alone."""
-        with self._transaction("BEGIN") as session:
-            self.exclude(session, self.LOCK_PATIENCE)
-            yield session
+        self._begin("BEGIN")
+        with self._ending():
+            self.exclude(self.connection, self.LOCK_PATIENCE)
+            yield self.connection
 
     def exclude(self, session: Session, patience: float) -> None:
         """Wait within a transaction until no other one writes; StoreBusy if that takes long."""
@@ -142,15 +147,12 @@ class Postgres(Database):
             f"SELECT pg_advisory_xact_lock({self._key(_WHOLE)})"
         )
 
-    def taking_in(self) -> Any:
-        """Run a transaction that adds reports, which waits for other writers without end.
-
-        It can read and write only after `take_turns`.
-        """
-        # A connection keeps its plans. One that reads a whole table, made while that was small,
-        # would still do so once it has grown.
-        begin = "BEGIN; SET LOCAL lock_timeout = 0; SET LOCAL enable_seqscan = off"
-        return self._transaction(begin)
+    @contextmanager
+    def taking_in(self) -> Iterator[Session]:
+        """Run a transaction that adds reports, which begins with `take_turns`."""
+        session = self.connection
+        with self._ending():
+            yield session
 
     def take_turns(self, surveys: Iterable[str]) -> None:
         """Wait until no other transaction writes to these surveys.
@@ -159,37 +161,58 @@ class Postgres(Database):
         began, and nobody else commits anything of these surveys.
         """
         keys = [self._key(f"survey {survey}") for survey in sorted(surveys)]
-        turns = [f"pg_advisory_xact_lock({key})" for key in keys]
-        shared = f"pg_advisory_xact_lock_shared({self._key(_WHOLE)})"
-        self.connection.execute(f"SELECT {', '.join([shared, *turns])}")
+        if self._local.busy:
+            # Whoever holds one lock and waits for another could wait for somebody who waits for it.
+            turns = " AND ".join(f"pg_try_advisory_xact_lock({key})" for key in keys)
+            if not self.connection.execute(f"SELECT {turns}").fetchone()[0]:
+                raise Again(f"{self.name}: another transaction writes to a survey")
+            return
+        turns = ", ".join(f"pg_advisory_xact_lock({key})" for key in keys)
+        # A connection keeps its plans. One that reads a whole table, made while that was small,
+        # would still do so once it has grown.
+        self._begin(
+            "BEGIN; SET LOCAL lock_timeout = 0; SET LOCAL enable_seqscan = off; "
+            f"SELECT pg_advisory_xact_lock_shared({self._key(_WHOLE)}), {turns}"
+        )
+
+    def sending(self) -> Any:
+        """Send the statements that follow at once; an error of any can come at the end."""
+        return self.connection.sending()
 
     def _key(self, what: str) -> int:
         """Return the number of an advisory lock, of which a database of PostgreSQL has 2^64."""
         digest = hashlib.sha256(f"deniable {self._schema} {what}".encode()).digest()
         return int.from_bytes(digest[:8], signed=True)
 
+    def insert(self, table: str, rows: Sequence[Sequence[Any]], conflict: str = "") -> None:
+        """Insert rows into a table, in this order, by one statement."""
+        if rows:
+            places = ", ".join(f"?::{kind}[]" for kind in tables.types(table))
+            self.connection.execute(
+                f"INSERT INTO {table} SELECT * FROM unnest({places}) {conflict}",
+                [list(column) for column in zip(*rows, strict=True)],
+            )
+
     def add_counts(self, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
         """Add blocks of counts to those of a table; nobody else writes to them meanwhile."""
-        session = self.connection
-        key = ("survey", "version", "wave", "question", "cohort", "block")
-        names = ", ".join(key)
-        columns = [list(column) for column in zip(*(row[:6] for row in rows), strict=True)]
-        if not columns:
+        if not rows:
             return
-        places = "?::text[], ?::text[], ?::bigint[], ?::text[], ?::bigint[], ?::bigint[]"
+        key, types = tables.columns()[table][0], tables.types(table)
+        names, size = ", ".join(key), len(key)
+        places = ", ".join(f"?::{kind}[]" for kind in types[:size])
         same = " AND ".join(f"{table}.{name} = one.{name}" for name in key)
         known = {
             tuple(place): counts
-            for *place, counts in session.execute(
+            for *place, counts in self.connection.execute(
                 f"SELECT there.* FROM unnest({places}) AS one({names}) CROSS JOIN LATERAL "
                 f"(SELECT {names}, counts FROM {table} WHERE {same} OFFSET 0) there",
-                columns,
+                [list(column) for column in zip(*(row[:size] for row in rows), strict=True)],
             )
         }
-        session.execute(
-            f"INSERT INTO {table} SELECT * FROM unnest({places}, ?::bytea[]) "
+        self.insert(
+            table,
+            [(*row[:size], added_counts(known.get(row[:size], b""), row[size])) for row in rows],
             f"ON CONFLICT ({names}) DO UPDATE SET counts = excluded.counts",
-            [*columns, [added_counts(known.get(row[:6], b""), row[6]) for row in rows]],
         )
 
     def accounts(self, survey_id: str) -> Iterator[tuple[str, str, int]]:
@@ -312,6 +335,10 @@ class Postgres(Database):
     def rewrite(self) -> bool:
         """Write all that respondents sent anew, in the order of keys."""
         return settling.rewrite(self)
+
+    def reorder(self) -> bool:
+        """Write all anew, unless another server has done it since the last report."""
+        return self.is_settled() or self.rewrite()
 
     def tidy(self) -> None:
         """Write small tables anew, however few reports came; of large ones what is a batch."""

@@ -1,5 +1,6 @@
 """Connections to PostgreSQL: our SQL in its dialect, and its errors as ours."""
 
+import logging
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -40,6 +41,10 @@ SET idle_in_transaction_session_timeout = 0
 """
 
 
+#: It logs errors that follow another one; what PostgreSQL says can repeat a pseudonym.
+logging.getLogger("psycopg").disabled = True
+
+
 class Session:
     """A connection that takes SQL as the store writes it; errors: `told`."""
 
@@ -77,8 +82,15 @@ class Session:
 
     def executemany(self, sql: str, rows: Iterable[Sequence[Any]], /) -> None:
         """Run a statement for each of these rows of values, without waiting for each."""
-        with told(self.name), self.raw.cursor() as cursor:
-            cursor.executemany(in_dialect(sql), rows)
+        if values := list(rows):  # for none of them, too, the server would be waited for
+            with told(self.name), self.raw.cursor() as cursor:
+                cursor.executemany(in_dialect(sql), values)
+
+    @contextmanager
+    def sending(self) -> Iterator[None]:
+        """Wait for the results of the statements that follow at the end; errors may come then."""
+        with told(self.name), self.raw.pipeline():
+            yield
 
     def stream(self, sql: str, values: Sequence[Any], at_once: int) -> Iterator[list[Any]]:
         """Yield the rows of a query, so many at a time; the server keeps those that wait."""

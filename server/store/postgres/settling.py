@@ -63,14 +63,17 @@ def is_small(connection: Connection) -> bool:
 def unsettled(connection: Connection) -> dict[str, int]:
     """Return how many reports to each survey show in which transaction they came, if any do.
 
-    Cells count reports: to look at all rows would take long.
+    They do until the last of the tables has been written anew. Cells count reports: to look at all
+    rows would take long.
     """
     rows = connection.execute(
-        "SELECT cell.survey, n - coalesce(reports, 0) FROM cell "
-        f"LEFT JOIN {SETTLED} AS done ON done.survey = cell.survey AND done.name = 'report' "
+        "SELECT cell.survey, n - min(coalesce(reports, 0)) FROM cell "
+        "CROSS JOIN unnest(?::text[]) AS one(name) "
+        f"LEFT JOIN {SETTLED} AS done ON done.survey = cell.survey AND done.name = one.name "
         "AND transaction < pg_snapshot_xmax(pg_current_snapshot())::text::bigint "
-        "WHERE version = ? AND wave = ? AND n > coalesce(reports, 0)",
-        WHOLE,
+        "WHERE version = ? AND wave = ? GROUP BY cell.survey, n "
+        "HAVING n > min(coalesce(reports, 0))",
+        (list(OF_RESPONDENTS), *WHOLE),
     )
     return dict(rows.fetchall())
 

@@ -62,6 +62,11 @@ def columns() -> dict[str, tuple[list[str], list[tuple[str, str, bool]]]]:
     return found
 
 
+def types(table: str) -> list[str]:
+    """Return the types of a table's columns, in their order."""
+    return [_TYPES[kind].split(" COLLATE")[0] for _, kind, _ in columns()[table][1]]
+
+
 def expected() -> dict[str, str]:
     """Return the columns and keys of each table of this release, as they are declared."""
     declared = {_MARK: _MARKED, SETTLED: _SETTLED}
