@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
+from psycopg.errors import DiskFull
 
 from analysis.survey.simulate import payloads
 from analysis.survey.survey import Survey
@@ -24,12 +25,16 @@ from server.intake import check
 from server.invitations import ISSUER
 from server.store import Place, Store
 from server.store.batches import Batches
+from server.store.places import Address
+from server.store.postgres.session import told
 from server.wire import Refusal
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 from limits import LONG
 from load import run_all
+
+pytestmark = pytest.mark.both
 
 TENTH = """
 title = "Tenths"
@@ -54,8 +59,8 @@ def tenths(folder: Path, access: str = "open", old: str = "", new: str = "") -> 
     return read_survey(file)
 
 
-def opened(folder: Path, survey: Survey, waves: int = 9) -> Store:
-    store = Store(folder / "tenths.db", create=True)
+def opened(database: Place, survey: Survey, waves: int = 9) -> Store:
+    store = Store(database, create=True)
     store.surveys.publish(survey)
     for wave in range(1, waves + 1):
         store.surveys.open_wave(survey.id, wave)
@@ -86,10 +91,10 @@ def kept(store: Store, survey: Survey) -> dict[str, Any]:
 
 @pytest.mark.parametrize("answers", [["yes"] * 3, ["no"] * 3, ["yes", "no", "yes"]], ids=str)
 def test_three_tenths_fit_into_three_tenths_whatever_was_answered(
-    tmp_path: Path, answers: list[str]
+    tmp_path: Path, database: Place, answers: list[str]
 ) -> None:
     survey = tenths(tmp_path)
-    store = opened(tmp_path, survey)
+    store = opened(database, survey)
     for wave, answer in enumerate(answers, 1):
         assert post(store, body(survey, wave, answer)).status_code == 201
     assert [(one.submissions, one.charged) for one in store.ledger.spends("tenths")] == [
@@ -108,9 +113,11 @@ def test_three_tenths_fit_into_three_tenths_whatever_was_answered(
     assert list(store.upkeep.discrepancies(date.today())) == []
 
 
-def test_a_forged_report_over_the_cap_leaves_its_invitation_unused(tmp_path: Path) -> None:
+def test_a_forged_report_over_the_cap_leaves_its_invitation_unused(
+    tmp_path: Path, database: Place
+) -> None:
     survey = tenths(tmp_path, "invited")
-    store = opened(tmp_path, survey)
+    store = opened(database, survey)
     tokens = {wave: ISSUER.issue() for wave in range(1, 5)}
     for wave, token in tokens.items():
         store.invitations.add("tenths", wave, [ISSUER.key(token)])
@@ -126,9 +133,11 @@ def test_a_forged_report_over_the_cap_leaves_its_invitation_unused(tmp_path: Pat
     assert forged(4, "cd" * 16).status_code == 201
 
 
-def test_two_versions_share_the_cap_and_the_least_promised_one_holds(tmp_path: Path) -> None:
+def test_two_versions_share_the_cap_and_the_least_promised_one_holds(
+    tmp_path: Path, database: Place
+) -> None:
     first = tenths(tmp_path)
-    store = opened(tmp_path, first)
+    store = opened(database, first)
     second = tenths(tmp_path, old='"A?"', new='"B?"')
     higher = tenths(tmp_path, old="cap = 0.3", new="cap = 5")
     assert post(store, body(first, 1)).status_code == 201
@@ -154,9 +163,11 @@ def _unstored(store: Store, survey: Survey) -> Iterator[tuple[int, dict[str, Any
     yield 403, body(survey, 2) | {"token": "any"}
 
 
-def test_nothing_is_charged_for_what_is_not_stored_and_nothing_refunded(tmp_path: Path) -> None:
+def test_nothing_is_charged_for_what_is_not_stored_and_nothing_refunded(
+    tmp_path: Path, database: Place
+) -> None:
     survey = tenths(tmp_path)
-    store = opened(tmp_path, survey)
+    store = opened(database, survey)
     assert post(store, body(survey, 1)).status_code == 201
     before = kept(store, survey)
     for status, content in _unstored(store, survey):
@@ -168,16 +179,19 @@ def test_nothing_is_charged_for_what_is_not_stored_and_nothing_refunded(tmp_path
 
 
 def test_nothing_is_charged_if_the_store_fails(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, database: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     survey = tenths(tmp_path)
-    store = opened(tmp_path, survey)
+    store = opened(database, survey)
     before = kept(store, survey)
 
     write = Batches.write
 
     def full(batches: Batches, decision: Decision) -> None:
         write(batches, decision)
+        if isinstance(database, Address):
+            with told("database"):
+                raise DiskFull
         error = OperationalError("database or disk is full")
         error.sqlite_errorcode = SQLITE_FULL
         raise error
@@ -208,9 +222,11 @@ def race(database: Place, file: Path, start: Barrier, racer: int, to: Path) -> N
 
 
 @pytest.mark.more
-def test_of_eight_processes_as_many_win_as_the_cap_has_room_for(tmp_path: Path) -> None:
+def test_of_eight_processes_as_many_win_as_the_cap_has_room_for(
+    tmp_path: Path, database: Place
+) -> None:
     survey = tenths(tmp_path)
-    store = opened(tmp_path, survey)
+    store = opened(database, survey)
     for number, room in enumerate(ROUNDS):
         for wave in range(1, 4 - room):
             content = body(survey, wave, seed=number) | {"respondent": f"{number:032x}"}

@@ -1,7 +1,6 @@
 """What the collector charges for waves that start from one remembered draw."""
 
 import json
-import sqlite3
 from collections import Counter
 from datetime import date
 from itertools import permutations
@@ -15,8 +14,10 @@ from analysis.survey.simulate import payloads
 from analysis.survey.survey import Survey, spent_on, version_of
 from analysis.survey.survey_file import read_survey
 from server.deliver import to_store
-from server.store import Store
+from server.store import Place, Store
 from server.stored_ledger import ledger_of_survey
+
+pytestmark = pytest.mark.both
 
 PANEL = """
 title = "Panel"
@@ -61,8 +62,8 @@ def of_first_protocol(survey: Survey) -> Survey:
 
 
 @pytest.fixture
-def empty(tmp_path: Path) -> Store:
-    return Store(tmp_path / "panel.db", create=True)
+def empty(database: Place) -> Store:
+    return Store(database, create=True)
 
 
 def answered(store: Store, survey: Survey, wave: int, n: int = 3) -> Counter[str]:
@@ -158,7 +159,7 @@ def test_a_ledger_of_an_earlier_release_is_whole_and_the_next_wave_makes_up_for_
     assert charged(empty) == {spent_on(both)}
     # An earlier release took the labels for unchanged.
     short = spent_on(both, trusting=True)
-    with sqlite3.connect(tmp_path / "panel.db") as connection:
+    with empty.database.writing() as connection:
         connection.execute(
             "UPDATE ledger SET charged = ? WHERE terms = ?",
             (short - first.charge, bytes.fromhex(swapped.terms)),
@@ -171,25 +172,26 @@ def test_a_ledger_of_an_earlier_release_is_whole_and_the_next_wave_makes_up_for_
     assert list(empty.upkeep.discrepancies(date.today())) == []
 
 
-def test_the_wave_that_would_pass_the_cap_is_refused(empty: Store, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("short", "stored"), [(0, 3), (1, 0)])
+def test_the_wave_that_would_pass_the_cap_is_refused(
+    empty: Store, tmp_path: Path, short: int, stored: int
+) -> None:
     exact = spent_on([(panel(tmp_path), 3)])
-    for cap, stored in ((exact / 1e6, 3), ((exact - 1) / 1e6, 0)):
-        store = Store(tmp_path / f"{stored}.db", create=True)
-        survey = panel(tmp_path, cap=cap)
-        for wave in (1, 2):
-            assert answered(store, survey, wave)["stored"] == 3
-        assert answered(store, survey, 3)["stored"] == stored
+    survey = panel(tmp_path, cap=(exact - short) / 1e6)
+    for wave in (1, 2):
+        assert answered(empty, survey, wave)["stored"] == 3
+    assert answered(empty, survey, 3)["stored"] == stored
 
 
 def test_a_wrong_charge_is_found(empty: Store, tmp_path: Path) -> None:
     survey = panel(tmp_path)
     for wave in (1, 2):
         answered(empty, survey, wave)
-    with sqlite3.connect(tmp_path / "panel.db") as connection:
-        connection.execute(
-            "UPDATE ledger SET charged = ? WHERE respondent = (SELECT min(respondent) FROM ledger)",
-            (2 * survey.charge,),
-        )
+    empty.database.write(
+        "UPDATE ledger SET charged = ? "
+        "WHERE respondent = (SELECT respondent FROM ledger ORDER BY respondent LIMIT 1)",
+        2 * survey.charge,
+    )
     assert list(empty.upkeep.discrepancies(date.today())) == [
         "panel: a respondent was charged another sum than reports cost",
         "panel: the totals are not a recount of the ledger",
