@@ -164,7 +164,9 @@ def _thawed_together(
         try:
             samples = sampled(table, [specs[name] for name in names])
             if "ask" in table and not samples:
-                raise ValueError("each question must be asked of somebody")
+                raise ValueError(
+                    "each question must be in a set of questions that are asked together"
+                )
             joint = JointRandomizer.from_json(randomizers.get(table["id"], {}), samples)
             joint.check_limits(*limits_of(table))
         except ValueError as error:
