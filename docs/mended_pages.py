@@ -30,7 +30,7 @@ _CELL = re.compile(r"<t([dh])(?: [^>]*)?>(.*?)</t\1>", re.S)
 _TAG = re.compile(r"<[^>]+>")
 #: Letters of a row from which on a phone shows each row as a card. Tables of two columns with a
 #: narrow first one fit whatever the second one says.
-_WIDE, _NARROW = 95, 30
+_WIDE, _NARROW = 95, 14
 
 
 def mended(html: str) -> str:
@@ -71,7 +71,12 @@ _ROLES = (
 
 
 def _card(row: str, names: list[str]) -> str:
-    """Return a row whose cells say their heads."""
+    """Return a row whose cells say their heads, unless they are empty."""
     heads = iter(names)
-    cells = _CELL.sub(lambda cell: f'<td role="cell" data-head="{next(heads)}">{cell[2]}</td>', row)
-    return cells.replace("<tr", '<tr role="row"')
+
+    def cell(match: re.Match[str]) -> str:
+        head = next(heads)
+        told = head if _TAG.sub("", match[2]).strip() else ""
+        return f'<td role="cell" data-head="{told}">{match[2]}</td>'
+
+    return _CELL.sub(cell, row).replace("<tr", '<tr role="row"')

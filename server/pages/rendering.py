@@ -104,6 +104,10 @@ def api(data: Mapping[str, Any]) -> Resource:
     return Resource.of(content.encode(), _JSON, compress=False)
 
 
+#: Pages with one sentence that lead on: the text of the link, and where it leads.
+_LINKS = {"home": ("message.home-explore", "/explore")}
+
+
 class Pages:
     """Make respondents' pages, which run the program in these files.
 
@@ -147,12 +151,18 @@ class Pages:
     def message(
         self, key: str, languages: Iterable[Language] = LANGUAGES.values(), **values: Value
     ) -> Resource:
-        """Return a page with one sentence, in all these languages at once; it runs no program."""
+        """Return a page with one sentence, in all these languages at once; it runs no program.
+
+        Below the sentence stands the link that the page has in `_LINKS`, if there is one.
+        """
         spoken_in = list(languages)
         title, text = Phrase(f"message.{key}-title", values), Phrase(f"message.{key}", values)
+        name, address = _LINKS.get(key, ("", ""))
         content = self._templates.get_template("message.html").render(
             titles=[told(title, language) for language in spoken_in],
             texts=[told(text, language) for language in spoken_in],
+            links=[told(Phrase.of(name), language) for language in spoken_in] if name else [],
+            address=address,
             **spoken(spoken_in),
         )
         return Resource.of(content.encode(), _HTML)

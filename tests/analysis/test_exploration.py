@@ -66,6 +66,11 @@ def test_two_reports_of_ln_3_tell_more_than_one_in_nine_of_sixteen_people() -> N
     assert one.beyond(log(3)) == one.beyond(1.1) == 0
 
 
+def test_where_four_digits_agree_the_total_is_the_sum_and_nobody_tells_more() -> None:
+    found = told(Decimal("0.5"), 20, 1e-12)
+    assert (found.plain, found.total, found.beyond) == (10, 10, 0)
+
+
 def test_all_that_is_possible_under_one_answer_alone_is_beyond_every_epsilon() -> None:
     assert PrivacyLoss.gaussian(1.0, 1.0).beyond(40.0) >= 1e-26
 

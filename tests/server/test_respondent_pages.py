@@ -182,6 +182,15 @@ def test_messages_are_seen_in_all_languages(
     assert "hidden" not in page
 
 
+def test_the_first_page_leads_researchers_to_explore_and_no_other_message_does(
+    client: FlaskClient,
+) -> None:
+    page = unescape(client.get("/").get_data(as_text=True))
+    for language in LANGUAGES.values():
+        assert f'<a href="/explore">{language.words["message.home-explore"]}</a>' in page
+    assert "<a " not in client.get("/nothing").get_data(as_text=True)
+
+
 def test_a_closed_survey_says_so_in_its_languages(
     client: FlaskClient, store: Store, survey: Survey
 ) -> None:

@@ -6,7 +6,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from analysis.core.errors import check_delta
-from analysis.privacy.accounting import PrivacyLoss, compose
+from analysis.privacy.accounting import PrivacyLoss, compose, smallest
 from analysis.privacy.meaning import odds, odds_table
 from analysis.study.exploration.yes_no import yes_no
 
@@ -95,11 +95,14 @@ def told(epsilon: Decimal, reports: int, delta: float) -> Told:
     delta : float
         Of the total, in (0, 1).
 
+    As in the ledger, the total is the sum where the two agree to four digits.
+
     By hand: two reports of ln 3 have a loss of 2 ln 3 with chance 9/16, and none above. At δ = 3/8
     their total is ln 3, and 9/16 tell more.
     """
     together = _together(epsilon, reports)
-    total = together.epsilon(check_delta(delta))
+    kinds = [(PrivacyLoss.pure(float(epsilon)), reports)]
+    total = smallest(kinds, together.plain, check_delta(delta)).epsilon
     return Told(reports, delta, together.plain.epsilon, total, together.beyond(total))
 
 
