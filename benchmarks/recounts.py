@@ -6,8 +6,9 @@ Draws reports of a question under each channel by the product's randomizers, wri
 as `deniable export` does, and counts them by each engine, each in a process of its own. It prints
 processor seconds, ratios to our own reader, and the most memory, all of it with the processes that
 an engine starts, such as the Java of Spark; of memory, the most of each process is added up. All
-tallies must equal that of what was drawn: exit status 1 if one does not. Spark is left out where it
-is not installed. Linux is needed.
+tallies must equal that of what was drawn, and so must the merged tallies of ten collectors, each of
+which has every tenth block of respondents: exit status 1 if one does not. Spark is left out where
+it is not installed. Linux is needed.
 """
 
 import argparse
@@ -33,6 +34,8 @@ from numpy.typing import NDArray
 
 from analysis.core.packed import unpack
 from analysis.core.words import Block
+from analysis.study.tally import Tally, merged
+from analysis.study.tally.statement import Source
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
@@ -45,6 +48,7 @@ _PR_SET_CHILD_SUBREAPER = 36
 
 #: So many reports are written at once, and so many are drawn before they come again.
 AT_ONCE, DRAWN = 2**16, 2**20
+COLLECTORS = 10
 
 HEAD = """title = "x"
 id = "x"
@@ -131,8 +135,8 @@ def cells(question: Question, drawn: Any, cohorts: Any) -> Any:
     return compute.binary_join_element_wise(numbers, texts, ":")
 
 
-def write(survey: Survey, folder: Path, reports: int) -> dict[str, Any]:
-    """Write so many reports to a file, and return the tally of each question.
+def write(survey: Survey, folder: Path, reports: int) -> list[dict[str, Any]]:
+    """Write so many reports to a file; return each collector's tally of each question.
 
     After the first `DRAWN`, the same ones come again: drawing takes longer than counting.
     """
@@ -141,19 +145,23 @@ def write(survey: Survey, folder: Path, reports: int) -> dict[str, Any]:
     def block(count: int) -> NDArray[np.uint32]:
         return rng.integers(0, 2**32, count, dtype=np.uint32)
 
-    tallies = {each.id: np.zeros(each.randomizer.shape, np.int64) for each in survey.questions}
+    tallies = [
+        {each.id: np.zeros(each.randomizer.shape, np.int64) for each in survey.questions}
+        for _ in range(COLLECTORS)
+    ]
+    at_once = min(AT_ONCE, -(-reports // COLLECTORS))
     known: list[tuple[pyarrow.Table, dict[str, Any]]] = []
     writer = None
-    for place, start in enumerate(range(0, reports, AT_ONCE)):
-        some = min(reports - start, AT_ONCE)
-        if some < AT_ONCE or len(known) < DRAWN // AT_ONCE:
+    for place, start in enumerate(range(0, reports, at_once)):
+        some = min(reports - start, at_once)
+        if some < at_once or len(known) < DRAWN // at_once:
             drawn = _drawn(survey, some, block)
             known.append(drawn)
         else:
             drawn = known[place % len(known)]
         table, counts = drawn
         for name, tally in counts.items():
-            tallies[name] += tally
+            tallies[place % COLLECTORS][name] += tally
         writer = writer or parquet.ParquetWriter(folder / "reports.parquet", table.schema)
         writer.write_table(table)
     assert writer is not None
@@ -178,6 +186,17 @@ def _drawn(survey: Survey, some: int, block: Block) -> tuple[pyarrow.Table, dict
         columns.append(cells(question, made.drawn, made.cohorts))
     names = [column_of(question) for question in survey.questions]
     return pyarrow.Table.from_arrays(columns, names), tallies
+
+
+def added(survey: Survey, collectors: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the tallies of all collectors, merged as `deniable tally merge` does."""
+    tallies = []
+    for place, counts in enumerate(collectors):
+        question = survey.questions[0]
+        n = question.randomizer.reports_in(counts[question.id])
+        source = Source(f"{place:032x}", n)
+        tallies.append((str(place), Tally(survey, 1, False, 0, (source,), n, counts, None)))
+    return dict(merged(tallies).tallies)
 
 
 def count(folder: Path, engine: str, name: str) -> None:
@@ -253,9 +272,15 @@ def main() -> None:
             survey = the_survey(folder)
             asked = [q for q in survey.questions if q.id in (given.questions or [q.id])]
             survey = replace(survey, questions=tuple(asked))
-            tallies = write(survey, folder, reports)
+            collectors = write(survey, folder, reports)
+            tallies = {each.id: sum(one[each.id] for one in collectors) for each in asked}
             size = (folder / "reports.parquet").stat().st_size
             print(f"{reports:>9,} {size / reports:.1f} bytes a respondent", flush=True)
+            several = added(survey, collectors)
+            same = all(np.array_equal(several[name], tallies[name]) for name in tallies)
+            wrong = wrong or not same
+            told = "yes" if same else "NO"
+            print(f"{reports:>9,} merged tallies of {COLLECTORS} collectors are equal: {told}")
             for question in survey.questions:
                 first = None
                 for engine in there:

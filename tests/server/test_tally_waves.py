@@ -21,6 +21,8 @@ from server.store import Store
 from server.stored_results import StoredWave
 
 WAVES = (1, 2, 3)
+#: Numbers on a grid of more points are read in seconds each time.
+MOST_POINTS = 100
 SURVEY = """
 title = "Work"
 id = "work"
@@ -137,14 +139,14 @@ def _compare(survey: Survey, database: Path, files: list[Path]) -> tuple[list[st
     ]
     with_db = StoredWave(Store(database), survey.id, 2)
     for question, name in asked:
+        channel = question.randomizer.channel
+        if channel.gives_one_symbol and channel.inputs > MOST_POINTS:
+            continue
         try:
             (column,), _ = with_db.columns([name])
         except ValueError:
             continue  # free texts are no columns
-        known = all(
-            question.randomizer.channel.report_of(symbol) is not None
-            for symbol in range(question.randomizer.channel.symbols)
-        )
+        known = all(channel.report_of(symbol) is not None for symbol in range(channel.symbols))
         (told if known else untold).append(name)
         for command, (words, on) in _commands(name, list(column.values)).items():
             stored, counted = _both(survey, database, files, command, words, on)
@@ -173,7 +175,7 @@ def test_tallies_tell_what_the_database_does_under_each_mechanism(
     survey = survey_of_all(read)
     told, untold = _compare(survey, tmp_path / "x.db", _collected(tmp_path / "x.db", survey, 120))
     assert len(told) > 20
-    assert {"long-set", "long-bits"} <= set(untold)
+    assert {"long-set", "several.x", "a", "q12"} <= set(untold)
 
 
 def test_codebooks_and_sections_on_methods_are_those_of_the_database(
