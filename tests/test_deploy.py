@@ -19,6 +19,7 @@ from server.cli import COMMANDS, main
 from server.deploy import KINDS, MESSAGES, Settings, SettingsError, made, unavailable
 from server.page_texts import LANGUAGES
 from server.store.inspection import empty_database, tables
+from server.store.places import Address
 from server.writer import PATIENCE
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -29,6 +30,7 @@ FILES = {
     for name, text in made(kind, SETTINGS).items()
 }
 COMPOSE = made("compose", SETTINGS)
+SHARED = made("compose-postgres", SETTINGS)
 NGINX, CONTAINERFILE = FILES["nginx.conf"], COMPOSE["Containerfile"]
 OPERATIONS = (DOCS / "operations.md").read_text()
 UNITS = {"s": 1, "k": 1024}
@@ -204,27 +206,64 @@ def test_proxy_serves_two_names_and_has_files_enough() -> None:
     assert "results.example.org" not in NGINX
 
 
-def test_compose_file_hardens_both_and_gives_nobody_the_collector() -> None:
-    composed = yaml.safe_load(COMPOSE["compose.yaml"])
-    for service in composed["services"].values():
+@pytest.mark.parametrize("files", [COMPOSE, SHARED], ids=["one", "two"])
+def test_compose_files_harden_all_and_give_nobody_the_collectors(files: dict[str, str]) -> None:
+    composed = yaml.safe_load(files["compose.yaml"])
+    services = dict(composed["services"])
+    for service in services.values():
         assert service["read_only"] is True
         assert service["cap_drop"] == ["ALL"]
         assert service["security_opt"] == ["no-new-privileges:true"]
         assert service["logging"] == {"driver": "none"}
         assert service["mem_limit"] == service["memswap_limit"]
         assert service["healthcheck"]["test"]
-    collector, proxy = composed["services"]["collector"], composed["services"]["proxy"]
-    assert collector["networks"] == ["inside"]
-    assert composed["networks"]["inside"] == {"internal": True}
-    assert "ports" not in collector
+    proxy = services.pop("proxy")
+    for service in services.values():
+        assert set(service["networks"]) <= {"inside", "stored"}
+        assert "ports" not in service
+    assert all(composed["networks"][name] == {"internal": True} for name in ("inside",))
+    assert proxy["networks"] == ["inside", "outside"]
     assert {one for one in proxy["ports"] if "127.0.0.1" not in one} == {"80:80", "443:443"}
     mounted = {one.split(":")[0].removeprefix("./") for one in proxy["volumes"]}
-    assert mounted - set(COMPOSE) == {*composed["volumes"]} - {"collected"}
-    caddy = json.loads(COMPOSE["caddy.json"])
+    assert mounted - set(files) == {"certificates"}
+    caddy = json.loads(files["caddy.json"])
     assert ":8001" in caddy["apps"]["http"]["servers"]["researchers"]["listen"]
 
 
-@pytest.mark.parametrize("text", [FILES["caddy.json"], COMPOSE["caddy.json"]])
+def test_two_collectors_of_a_compose_file_share_a_database_that_nobody_else_reaches() -> None:
+    composed = yaml.safe_load(SHARED["compose.yaml"])
+    collector, second, database = (
+        composed["services"][name] for name in ("collector", "second", "database")
+    )
+    assert database["networks"] == ["stored"]
+    assert composed["networks"]["stored"] == {"internal": True}
+    assert collector["networks"] == second["networks"] == ["inside", "stored"]
+    assert collector["image"] == second["image"]
+    (start,) = re.findall(r"^CMD (\[(?:.|\\\n)*?\])$", SHARED["Containerfile"], re.M)
+    place = parsed(json.loads(start.replace("\\\n", "")))[1]["db"]
+    assert isinstance(place, Address)
+    assert (
+        place.text == f"postgresql://{database['environment']['POSTGRES_USER']}@database/deniable"
+    )
+    # The password is in no file but .env, and compose refuses to start without it.
+    assert collector["environment"]["PGPASSWORD"].startswith("${PASSWORD:?")
+    assert database["environment"]["POSTGRES_PASSWORD"].startswith("${PASSWORD:?")
+    assert "psycopg" in SHARED["Containerfile"]
+    assert "psycopg" not in CONTAINERFILE
+    (balanced,) = (
+        handler
+        for route in json.loads(SHARED["caddy.json"])["apps"]["http"]["servers"]["secure"]["routes"]
+        for handler in route["handle"]
+        if handler["handler"] == "reverse_proxy"
+    )
+    assert [one["dial"] for one in balanced["upstreams"]] == ["collector:8000", "second:8000"]
+    assert balanced["load_balancing"]["try_duration"] > 0
+    # Sessions belong to one server.
+    assert SHARED["caddy.json"].count('"dial": "collector:8001"') == 1
+    assert '"dial": "second:8001"' not in SHARED["caddy.json"]
+
+
+@pytest.mark.parametrize("text", [FILES["caddy.json"], COMPOSE["caddy.json"], SHARED["caddy.json"]])
 def test_caddy_keeps_no_log_and_gives_no_ticket(text: str) -> None:
     caddy = json.loads(text)
     (log,) = caddy["logging"]["logs"].values()

@@ -55,7 +55,8 @@ def deploy(kind: str, output: Path | None, **given: Any) -> None:
     """Print a configuration with your names, ports and folders filled in.
 
     nginx and caddy are for the proxy, systemd for the collector beside it with its daily backup and
-    audit, and compose for both in containers. No file that exists is changed.
+    audit, and compose for both in containers. compose-postgres has two collectors, a PostgreSQL
+    database that they share, and the proxy before them. No file that exists is changed.
     """
     try:
         files = made(kind, Settings(**given))

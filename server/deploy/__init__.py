@@ -1,4 +1,4 @@
-"""The files by which others run a collector: of nginx, Caddy, systemd and compose.
+"""The files by which others run collectors: of nginx, Caddy, systemd and compose.
 
 `files/` has them with places for names, ports and folders. That of Caddy is made in `caddy`, since
 JSON has no comments.
@@ -8,7 +8,7 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -159,10 +159,15 @@ def unavailable() -> tuple[str, dict[str, str]]:
     }
 
 
-def _filled(name: str, settings: Settings) -> str:
+#: The database of several collectors in compose; its password is in PGPASSWORD.
+DATABASE = "postgresql://deniable@database/deniable"
+
+
+def _filled(name: str, settings: Settings, database: str = "") -> str:
     page, headers = unavailable()
     return _FILES.get_template(name).render(
         **asdict(settings),
+        database=database,
         names=[name for name in (settings.host, settings.research_host) if name],
         upstream=f"http://127.0.0.1:{settings.port}",
         research_upstream=f"http://127.0.0.1:{settings.research_port}",
@@ -171,7 +176,7 @@ def _filled(name: str, settings: Settings) -> str:
     )
 
 
-def _caddy(settings: Settings, in_compose: bool) -> str:
+def _caddy(settings: Settings, collectors: Sequence[str] = ()) -> str:
     page, headers = unavailable()
     made = caddy.configuration(
         settings.host,
@@ -180,7 +185,7 @@ def _caddy(settings: Settings, in_compose: bool) -> str:
         settings.research_port,
         page,
         headers,
-        in_compose,
+        collectors,
     )
     return json.dumps(made, indent=2, ensure_ascii=False) + "\n"
 
@@ -195,7 +200,7 @@ def _from(name: str) -> _Maker:
 #: The files of each way to run a collector; the first is the one that is printed.
 KINDS: Mapping[str, Mapping[str, _Maker]] = {
     "nginx": {"nginx.conf": _from("nginx.conf")},
-    "caddy": {"caddy.json": partial(_caddy, in_compose=False)},
+    "caddy": {"caddy.json": _caddy},
     "systemd": {
         name: _from(name)
         for name in (
@@ -211,7 +216,13 @@ KINDS: Mapping[str, Mapping[str, _Maker]] = {
     "compose": {
         "compose.yaml": _from("compose.yaml"),
         "Containerfile": _from("Containerfile"),
-        "caddy.json": partial(_caddy, in_compose=True),
+        "caddy.json": partial(_caddy, collectors=["collector"]),
+        "requirements.txt": _from("requirements.txt"),
+    },
+    "compose-postgres": {
+        "compose.yaml": partial(_filled, "compose-postgres.yaml", database=DATABASE),
+        "Containerfile": partial(_filled, "Containerfile", database=DATABASE),
+        "caddy.json": partial(_caddy, collectors=["collector", "second"]),
         "requirements.txt": _from("requirements.txt"),
     },
 }

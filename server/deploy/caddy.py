@@ -1,6 +1,6 @@
 """Caddy's configuration, as JSON: its Caddyfile cannot switch session tickets off."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from analysis.survey.survey import LONGEST_REQUEST
@@ -17,6 +17,12 @@ WITH_QUERY = ["/explore", "/explore/*", "/public/*"]
 #: Headers that Caddy would add, of which an audit would complain.
 _ITS_OWN = ["Server", "Via", "Alt-Svc"]
 _SECOND = 1_000_000_000
+#: Requests go to the collectors in turn, and to the others while one cannot be connected to. What
+#: `/healthz` says does not matter: visitors of an unhealthy collector are better off than without.
+_BALANCED = {
+    "load_balancing": {"selection_policy": {"policy": "round_robin"}, "try_duration": 5 * _SECOND},
+    "health_checks": {"passive": {"fail_duration": 10 * _SECOND}},
+}
 
 
 def configuration(
@@ -26,7 +32,7 @@ def configuration(
     research_port: int,
     page: str,
     page_headers: Mapping[str, str],
-    in_compose: bool,
+    collectors: Sequence[str],
 ) -> dict[str, Any]:
     """Return what Caddy reads as JSON.
 
@@ -34,11 +40,13 @@ def configuration(
     ----------
     page, page_headers
         What visitors get while the collector does not answer.
-    in_compose : bool
-        Whether the collector is another container, to which the researchers' port is passed on.
-        Caddy is then of release 2.7 or later, else of 2.6, which buffers by other fields.
+    collectors
+        Names of the containers, of the first of which the researchers' port is passed on; none if
+        the collector runs on the same machine. In compose, Caddy is of release 2.7 or later, else
+        of 2.6, which buffers by other fields.
     """
-    where = "collector" if in_compose else "127.0.0.1"
+    in_compose = bool(collectors)
+    names_of_collectors = collectors or ["127.0.0.1"]
     # What is longer is passed on as it comes, and refused by the collector.
     buffering = (
         {"request_buffers": LONGEST_REQUEST}
@@ -47,7 +55,8 @@ def configuration(
     )
     to_respondents = {
         "handler": "reverse_proxy",
-        "upstreams": [{"dial": f"{where}:{port}"}],
+        "upstreams": [{"dial": f"{name}:{port}"} for name in names_of_collectors],
+        **(_BALANCED if len(names_of_collectors) > 1 else {}),
         **buffering,
         "headers": {
             "request": {
@@ -63,7 +72,7 @@ def configuration(
     }
     to_researchers = {
         "handler": "reverse_proxy",
-        "upstreams": [{"dial": f"{where}:{research_port}"}],
+        "upstreams": [{"dial": f"{names_of_collectors[0]}:{research_port}"}],
         "headers": {"request": {"delete": ["X-Forwarded-*", "Via"]}},
     }
     routes = [_route(host, _cleaned(), to_respondents)]
