@@ -165,7 +165,7 @@ def test_tables_that_are_too_large_or_of_others_are_refused() -> None:
         joint_shares(wide)
     with pytest.raises(ValueError, match=r"same respondents, two or more, got \[5, 4\]"):
         joint_shares([_column("a", codes), _column("b", codes[:4])])
-    with pytest.raises(ValueError, match="randomized apart, got a, a"):
+    with pytest.raises(ValueError, match="separate draws, got a, a"):
         joint_shares([_column("a", codes), _column("a", codes)])
 
 
