@@ -25,8 +25,8 @@ class Round:
 
     @property
     def rate(self) -> float:
-        """Requests a second."""
-        return self.requests / self.seconds
+        """Requests a second that were answered with 2xx or 3xx."""
+        return (self.requests - self.refused) / self.seconds
 
     @property
     def errors(self) -> int:
