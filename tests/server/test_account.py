@@ -39,7 +39,7 @@ def test_whoever_has_a_link_chooses_a_password_and_is_signed_in(
         (twice("x" * 257), "password", "got 257"),
         (twice("ababababababab"), "password", "5 different characters"),
         (twice("My name is DORA!"), "password", "without your name"),
-        (twice(CHOSEN) | {"again": "another"}, "again", "got another one"),
+        (twice(CHOSEN) | {"again": "another"}, "again", "got a different one"),
     ):
         answer = browser.post(path, data=form, headers={"Accept": HTML}, **HTTPS)
         assert answer.status_code == 422

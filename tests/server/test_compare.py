@@ -145,7 +145,7 @@ def test_ranks_are_printed_for_each_question(db: Path) -> None:
     assert "wave 1, harassed: With 95 % confidence “No” is the more frequent" in result.stderr
     wrong = run("estimate", "work", "--rank", "--deff", "--db", db)
     assert wrong.exit_code == 2
-    assert "--rank goes with" in wrong.stderr
+    assert "--rank goes only with" in wrong.stderr
 
 
 def test_text_is_for_people(db: Path) -> None:

@@ -144,7 +144,7 @@ FAULTS: dict[str, tuple[Callable[[Path, Path], object], str, str]] = {
     "Caddyfile": (
         edit("etc/caddy/caddy.json", "survey.example.org {}"),
         "logs of Caddy",
-        "no JSON",
+        "not Caddy's JSON",
     ),
     "token": (
         edit("etc/systemd/system/deniable.service", UNIT.replace("StandardOutput=null", "")),

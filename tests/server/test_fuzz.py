@@ -356,4 +356,5 @@ def test_odd_names_and_queries_are_not_found(field: Field, name: str, query: Any
     for method, end in (("GET", ""), ("POST", "/reports"), ("GET", "/ledger.json")):
         assert _finds_nothing(field.client.open(path + end, method=method, **asked))
     response = field.client.get("/api/surveys/all/estimates.csv", **asked)
-    assert response.status_code == 200 or _finds_nothing(response)
+    # Too few reports may be there to show anything.
+    assert response.status_code in (200, 403) or _finds_nothing(response)

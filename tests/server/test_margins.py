@@ -122,7 +122,7 @@ def test_other_ways_to_estimate_are_refused_beside_margins(db: Path) -> None:
     margins = _known(db, KNOWN)
     for more in ("--totals", "--simultaneous", "--deff", "--bins=5", "--interval=wilson"):
         result = run("estimate", "work", "--db", db, "--margins", margins, more)
-        assert (result.exit_code, "--margins goes with" in result.stderr) == (2, True), more
+        assert (result.exit_code, "--margins goes only with" in result.stderr) == (2, True), more
     result = run("estimate", "work", "--db", db, "--margins", db.parent / "none.toml")
     assert (result.exit_code, "none.toml: cannot be read" in result.stderr) == (1, True)
 

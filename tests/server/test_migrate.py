@@ -114,7 +114,7 @@ def test_migrating_backs_up_first_and_says_what_it_did(old: Path, tmp_path: Path
     told = run("migrate", "--db", old)
     assert told.exit_code == 0, told.stderr
     backup = tmp_path / "old.db.schema-2.backup"
-    assert f"brought from schema 2 to {SCHEMA_VERSION} and written anew" in told.stderr
+    assert f"brought from schema 2 to {SCHEMA_VERSION}, and written anew" in told.stderr
     assert str(backup) in told.stderr
     assert stat.S_IMODE(backup.stat().st_mode) == 0o600
     kept = sqlite3.connect(backup)

@@ -6,7 +6,7 @@ import multiprocessing
 import sys
 import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date
 from itertools import islice
 from pathlib import Path
@@ -19,6 +19,7 @@ from analysis.core.channels.window import Window
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
 from server import writer
+from server.decision import Waiting
 from server.intake import check
 from server.invitations import ISSUER
 from server.store import Place, Store
@@ -113,16 +114,16 @@ def test_a_submission_that_breaks_the_store_fails_alone(
     batches: list[int] = []
 
     class Watched(Store):
-        def add(
-            self, batch: Iterable[Submission], today: date, simulated: bool = False
+        def add_waiting(
+            self, waiting: Waiting, today: date, simulated: bool = False
         ) -> Sequence[Refusal | int]:
             def counted() -> Iterator[Submission]:
-                for one in batch:
+                for one in waiting():
                     batches[-1] += 1
                     yield one
 
             batches.append(0)
-            return super().add(counted(), today, simulated)
+            return super().add_waiting(counted, today, simulated)
 
     read_many = Window.read_many
 
