@@ -205,11 +205,11 @@ class JointRandomizer:
         inputs = [encoder.part_inputs for encoder in self.encoders]
         if not all(inputs) or (self.asks_some and any(len(own) > 1 for own in inputs)):
             raise ValueError(
-                "encoders must belong to questions that can be drawn together, and have one part "
-                f"each if respondents are asked some of the questions, got parts of {inputs}"
+                "encoders must be of questions that can be drawn together, and of one part each if "
+                f"people are asked some of them, got parts of {inputs}"
             )
         if {place for sample in self.samples for place in sample} != set(range(len(inputs))):
-            raise ValueError("each question must be in a set of questions that are asked together")
+            raise ValueError("each question must be asked of somebody")
         for sample, law in zip(self.samples, self.laws, strict=True):
             given = tuple(k for place in sample for k in inputs[place])
             if given != law.inputs:
