@@ -323,7 +323,7 @@ def test_restoring_opens_nothing_and_says_what_comes_back(
     command = f"deniable open canteen --wave 2 --db {new}"
     assert "canteen: wave 2 was open in the backup, and is closed now" in told.stderr
     assert command in told.stderr
-    assert "accounts, as of the backup: ada (analyst), bob (owner); remove those" in told.stderr
+    assert "accounts, as of the backup: ada (analyst), bob (owner); remove accounts" in told.stderr
     assert run(*command.split()[1:]).exit_code == 0
     assert Store(new).surveys.waves(survey.id) == {1: "closed", 2: "open"}
     kept = tmp_path / "kept.db"
