@@ -305,11 +305,13 @@ class Load:
 
     def count(self, *statuses: int) -> int:
         """Return how many answers had one of these statuses so far."""
-        return sum(one.status in statuses for one in list(self.answers.values()))
+        return sum(one.status in statuses for one in self.answers.copy().values())
 
     def acknowledged(self) -> set[bytes]:
         """The rids of what was answered with 200 or 201 so far."""
-        return {rid for rid, one in list(self.answers.items()) if one.status in (200, 201)}
+        # A list of items can be interrupted by a thread that adds some; a copy cannot.
+        answers = self.answers.copy()
+        return {rid for rid, one in answers.items() if one.status in (200, 201)}
 
     def retry(self) -> Counter[int]:
         """Send all that was not acknowledged again; how often each status came."""
