@@ -357,3 +357,22 @@ def test_what_comes_while_others_write_is_of_the_batch(
         assert stored.result(LONG) == [201, 201]
     assert (store.reports.kept(survey.id, 1), store.reports.kept(second.id, 1)) == (3, 1)
     assert list(store.upkeep.discrepancies(today())) == []
+
+
+@pytest.mark.more
+@over_postgresql
+def test_values_in_the_words_of_postgresql_are_not_logged(
+    database: Address, caplog: pytest.LogCaptureFixture
+) -> None:
+    session = Session(database)
+    session.execute("CREATE TABLE one (name text PRIMARY KEY)")
+
+    def interrupted() -> None:
+        with session.sending():
+            for _ in range(2):
+                session.execute("INSERT INTO one VALUES (?)", ("pseudonym",))
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        interrupted()
+    assert caplog.text == ""
