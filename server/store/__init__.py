@@ -1,6 +1,6 @@
 """The store, the only folder with SQL. `schema` says what is stored, and so what cannot be."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, suppress
 from datetime import date
 from functools import cached_property
@@ -59,10 +59,17 @@ def migrate(place: Place) -> tuple[int, Path] | None:
 _TRIES = 5
 
 
-def _once(submissions: "Iterable[Submission]") -> "Waiting":
-    """Return what returns submissions at its first call, and none later."""
-    parts = [submissions]
-    return lambda: parts.pop() if parts else ()
+def _gathered(taken: "list[Submission]", waiting: "Waiting") -> "Waiting":
+    """Return what returns at first all that was taken before, and each time what waits since."""
+    seen = 0
+
+    def gathered() -> "Sequence[Submission]":
+        nonlocal seen
+        taken.extend(waiting())
+        new, seen = taken[seen:], len(taken)
+        return new
+
+    return gathered
 
 
 class Store:
@@ -133,7 +140,8 @@ class Store:
         self, submissions: "Iterable[Submission]", today: date, simulated: bool = False
     ) -> "Sequence[Refusal | int]":
         """Store a batch of submissions: `server.decision.take_in`."""
-        return self.add_waiting(_once(submissions), today, simulated)
+        source = iter(submissions)
+        return self.add_waiting(lambda: source, today, simulated)
 
     def add_waiting(
         self, waiting: "Waiting", today: date, simulated: bool = False
@@ -141,19 +149,11 @@ class Store:
         """Store the submissions that wait, as `add` does."""
         from server.decision import take_in
 
-        batch: list[Submission] = []
-
-        def gathered() -> "Iterator[Submission]":
-            for submission in waiting():
-                batch.append(submission)
-                yield submission
-
-        with suppress(Again):
-            return take_in(self.batches, gathered, today, simulated)
-        for _ in range(_TRIES - 2):
+        taken: list[Submission] = []
+        for _ in range(_TRIES - 1):
             with suppress(Again):
-                return take_in(self.batches, _once(batch), today, simulated)
-        return take_in(self.batches, _once(batch), today, simulated)
+                return take_in(self.batches, _gathered(taken, waiting), today, simulated)
+        return take_in(self.batches, _gathered(taken, waiting), today, simulated)
 
     def copy_to(self, target: Place) -> None:
         """Copy the database to a new one, completely or not at all: see `copies`."""
