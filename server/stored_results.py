@@ -10,8 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.core.reports import Reports
-from analysis.estimate.columns import Column
-from analysis.estimate.columns.of_reports import chosen_columns, columns_of_reports
 from analysis.study.counted import CountedWave
 from analysis.study.report_columns import report_cells, report_columns
 from analysis.survey.batches import Cell
@@ -194,28 +192,12 @@ class StoredWave(CountedWave):
         self._check_kept()
         return self._payloads(in_order=True)
 
-    def columns(self, wanted: Sequence[str]) -> tuple[list[Column], list[str]]:
-        """Return columns of the same respondents, and notes that whoever reads them must know.
-
-        Parameters
-        ----------
-        wanted : sequence of str
-            Names of columns, a question's id or ``question.option``, also as `variable` writes it.
-
-        Raises
-        ------
-        Missing
-            If there is no such column, or the reports were deleted.
-        ValueError
-            If a question's answers are no columns.
-        """
+    def _chosen(self, wanted: Sequence[str]) -> tuple[list[str], dict[str, Question]]:
         self._check_kept()
         try:
-            names, questions = chosen_columns(self.survey.questions, wanted)
+            return super()._chosen(wanted)
         except ValueError as error:
             raise Missing(str(error)) from None
-        columns, notes = columns_of_reports(names, questions, self._read(questions.values()))
-        return columns, [*notes, *filter(None, [self.simulated_sentence])]
 
     def _read(self, questions: Iterable[Question]) -> dict[str, Reports]:
         """Return all reports on some questions, packed."""

@@ -1,7 +1,7 @@
 """One wave of a survey whose reports were counted, and what the counts alone show."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
 
 import numpy as np
@@ -17,6 +17,7 @@ from analysis.estimate.poisoning import shifts
 from analysis.study.methods import Fieldwork, simulated_of
 from analysis.study.tally import Tally
 from analysis.study.tally.pairs import MOST
+from analysis.survey.question import Question
 from analysis.survey.survey import Survey
 
 
@@ -51,7 +52,6 @@ class CountedWave(ABC):
     def simulated(self) -> int:
         """The number of reports shown that were simulated."""
 
-    @abstractmethod
     def columns(self, wanted: Sequence[str]) -> tuple[list[Column], list[str]]:
         """Return columns of the same respondents, and notes that whoever reads them must know.
 
@@ -64,8 +64,20 @@ class CountedWave(ABC):
         ------
         ValueError
             If there is no such column, or a question's answers are no columns, or the counts do not
-            say which reports came.
+            say which reports came. Of a database it is `Missing` if there is no such column, or the
+            reports were deleted.
         """
+        names, questions = self._chosen(wanted)
+        columns, notes = columns_of_reports(names, questions, self._read(questions.values()))
+        return columns, [*notes, *filter(None, [self.simulated_sentence])]
+
+    def _chosen(self, wanted: Sequence[str]) -> tuple[list[str], dict[str, Question]]:
+        """Return the names of columns, and their questions; ValueError if they cannot be read."""
+        return chosen_columns(self.survey.questions, wanted)
+
+    @abstractmethod
+    def _read(self, questions: Iterable[Question]) -> dict[str, Reports]:
+        """Return all reports on some questions; ValueError if they are not known."""
 
     def estimates(
         self, level: float, method: str = "clopper-pearson", simultaneous: bool = False
@@ -127,8 +139,8 @@ class TalliedWave(CountedWave):
     def simulated(self) -> int:
         return self._tally.simulated
 
-    def columns(self, wanted: Sequence[str]) -> tuple[list[Column], list[str]]:
-        names, questions = chosen_columns(self.survey.questions, wanted)
+    def _chosen(self, wanted: Sequence[str]) -> tuple[list[str], dict[str, Question]]:
+        names, questions = super()._chosen(wanted)
         if len(questions) > 1:
             raise ValueError(
                 f"{' and '.join(questions)}: expected one question, since counts of each do not "
@@ -136,19 +148,20 @@ class TalliedWave(CountedWave):
             )
         if self.n > MOST:
             raise ValueError(f"expected at most {MOST:,} reports to lay out, got {self.n:,}")
-        columns, notes = columns_of_reports(names, questions, dict(map(self._read, questions)))
-        return columns, [*notes, *filter(None, [self.simulated_sentence])]
+        return names, questions
 
-    def _read(self, name: str) -> tuple[str, Reports]:
-        """Return a question's id and its reports; ValueError if the counts do not say which."""
-        (randomizer,) = (each.randomizer for each in self.survey.questions if each.id == name)
-        reports = _reports_of(randomizer, self.tallies[name])
-        if reports is None:
-            raise ValueError(
-                f"{name}: expected a question whose reports count for one symbol each, since a "
-                "tally does not say which bits, or members of sets, came together; take --db"
-            )
-        return name, reports
+    def _read(self, questions: Iterable[Question]) -> dict[str, Reports]:
+        read = {}
+        for question in questions:
+            reports = _reports_of(question.randomizer, self.tallies[question.id])
+            if reports is None:
+                raise ValueError(
+                    f"{question.id}: expected a question whose reports count for one symbol each, "
+                    "since a tally does not say which bits, or members of sets, came together; "
+                    "use --db"
+                )
+            read[question.id] = reports
+        return read
 
 
 def _reports_of(randomizer: AnyRandomizer, counts: Ints) -> Reports | None:
