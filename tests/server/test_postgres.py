@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing, suppress
 from dataclasses import astuple
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -339,7 +340,7 @@ def test_what_comes_while_others_write_is_of_the_batch(
     store.surveys.open_wave(second.id)
     first, later = ([body for _, body in islice(submissions(one), 3)] for one in (survey, second))
     came = [[check(store, survey.id, first[0])], [check(store, survey.id, first[1])]]
-    asked = iter(came).__next__
+    asked = partial(next, iter(came), ())
     other = Store(database).database
     with ThreadPoolExecutor(1) as pool:
         # While another transaction writes to the same survey, the batch waits, and grows.
@@ -352,7 +353,7 @@ def test_what_comes_while_others_write_is_of_the_batch(
         more = iter([[check(store, survey.id, first[2])], [check(store, second.id, later[0])]])
         with other.taking_in():
             other.take_turns({second.id})
-            stored = pool.submit(store.add_waiting, more.__next__, today())
+            stored = pool.submit(store.add_waiting, partial(next, more, ()), today())
             assert not wait([stored], 0.3).done
         assert stored.result(LONG) == [201, 201]
     assert (store.reports.kept(survey.id, 1), store.reports.kept(second.id, 1)) == (3, 1)
