@@ -16,12 +16,15 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from flask import Flask
 from granian import Granian
 from granian.constants import Interfaces
 from granian.log import LogLevels
 
+from server import failures
 from server.app import PLANES, create_app
 from server.gateway import Gateway
+from server.store import StoreBusy
 from server.supervision import notify, watch
 
 #: The most connections of a worker, if the system lets it open so many files, and the files that it
@@ -29,6 +32,8 @@ from server.supervision import notify, watch
 CONNECTIONS, OTHER_FILES = 4096, 512
 #: Seconds that a worker gets to finish its requests when the server stops.
 PATIENCE = 10
+#: Seconds between two tries of a worker to open the database.
+_AGAIN = 1.0
 
 
 class PortError(Exception):
@@ -151,7 +156,24 @@ def worker() -> Gateway:
     """
     os.setpgrp()
     threading.Thread(target=_follow, daemon=True).start()
-    return Gateway(create_app())
+    return Gateway(_application())
+
+
+def _application() -> Flask:
+    """Return the application once its database can be used.
+
+    A database that several collectors share may be away when a worker starts again. If the worker
+    ended, and a second time, granian would end the server.
+    """
+    is_told = False
+    while True:
+        try:
+            return create_app()
+        except StoreBusy as error:
+            if not is_told:
+                failures.log(error, " while starting")
+            is_told = True
+            time.sleep(_AGAIN)
 
 
 def _serve(where: Address, workers: int) -> None:

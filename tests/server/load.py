@@ -108,7 +108,8 @@ class Server:
     def __exit__(self, *_: object) -> None:
         if self.process.poll() is None:
             self.stop()
-        assert "Traceback" not in self.stderr.read_text()
+        told = self.stderr.read_text()
+        assert "Traceback" not in told, told
 
 
 def run_all(processes: Sequence[BaseProcess]) -> None:

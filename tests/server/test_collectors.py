@@ -2,11 +2,12 @@
 
 import json
 import os
+import signal
 import sys
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -154,3 +155,21 @@ def test_pages_ask_to_come_again_while_the_database_is_away(collectors: Collecto
         assert (away.status, bool(away.headers["retry-after"])) == (503, True), path
     collectors.cluster.start()
     assert get(url, "/s/canteen").status == 200
+
+
+def test_workers_that_start_while_the_database_is_away_wait_for_it(collectors: Collectors) -> None:
+    server = collectors.servers[0]
+    assert get(server.url, "/s/canteen").status == 200
+    collectors.cluster.kill()
+    for pid in server.below():
+        if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes():
+            os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: "while starting" in server.stderr.read_text())
+    collectors.cluster.start()
+
+    def answers() -> bool:
+        with suppress(OSError):
+            return get(server.url, "/s/canteen").status == 200
+        return False
+
+    wait_until(answers)
