@@ -158,7 +158,7 @@ def _thawed_together(
     for table in survey.get("together", []):
         names, place = table["questions"], f"together {table['id']}"
         if table["id"] in drawn or table["id"] in {entry["id"] for entry in survey["questions"]}:
-            raise ValueError(f"{place}: its id must be another's nowhere")
+            raise ValueError(f"{place}: no question and no other table may have its id")
         if len(set(names)) != len(names) or any(n not in specs or n in marginals for n in names):
             raise ValueError(f"{place}: each question must be there, and in one table once")
         try:

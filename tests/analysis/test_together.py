@@ -126,7 +126,7 @@ def _at(*path: Any, to: Any) -> Callable[[Any], None]:
         ),
         (_at("survey", "questions", 2, "required", to=False), None),
         (_at("survey", "questions", 2, "no_answer", to=True), "does not fit its answers"),
-        (_at("survey", "together", 0, "id", to="team"), "its id must be another's nowhere"),
+        (_at("survey", "together", 0, "id", to="team"), "no other table may have its id"),
         (_at("survey", "together", 0, "questions", 2, to="told"), "in one table once"),
         (_at("survey", "together", 0, "questions", 2, to="nobody"), "each question must be there"),
         (_at("survey", "together", to=[]), "every question must have a randomizer"),

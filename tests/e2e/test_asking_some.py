@@ -168,7 +168,7 @@ def test_a_survey_that_asks_otherwise_than_it_states_is_refused(
         chained["survey"]["questions"][number - 1]["shows_if"] = of_all
     assert page.evaluate(body, chained) == "refused"
     given = {key: chained[key] for key in ("survey", "randomizers")}
-    with pytest.raises(ValueError, match="in a set of questions that are asked together"):
+    with pytest.raises(ValueError, match="each question must be asked of somebody"):
         thaw(given, version_of(given))
 
 
