@@ -79,6 +79,7 @@ bench: .venv/.bench
 	$(BIN)/python benchmarks/editing.py
 	$(BIN)/python benchmarks/intake.py
 	$(BIN)/python benchmarks/several_collectors.py
+	$(BIN)/python benchmarks/settling.py
 	$(BIN)/python benchmarks/overload.py
 	$(BIN)/python benchmarks/console.py
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/explore.py

@@ -25,6 +25,9 @@ PATIENCE, STUCK = 5.0, 2.0
 #: Under load, seconds between two truncations, and between two rewrites: so rare that 99 % of
 #: reports do not wait for one.
 IDLE, SETTLE, REWRITE = 1.0, 30.0, 120.0
+#: Under load, how many times as long as a truncation the pause after it must be: of a large
+#: PostgreSQL database it takes seconds, for which all collectors wait.
+BREATH = 20
 #: Seconds for which `/healthz` reports a failure.
 UNWELL = 60.0
 
@@ -104,7 +107,7 @@ class Writer:
                 self._thread.start()
 
     def _run(self) -> None:
-        settled, dirty = time.monotonic(), False
+        due, dirty = time.monotonic() + SETTLE, False
         while True:
             try:
                 job = self._queue.get(timeout=IDLE if dirty else None)
@@ -114,8 +117,11 @@ class Writer:
                 self._began = time.monotonic()
                 self._store_batch(job)
                 self._began, dirty, self._unordered = None, True, True
-            if job is None or time.monotonic() > settled + SETTLE:
-                settled, dirty = time.monotonic(), not self._settle(paused=job is None)
+            if job is None or time.monotonic() > due:
+                begin = time.monotonic()
+                dirty = not self._settle(paused=job is None)
+                end = time.monotonic()
+                due = end + max(SETTLE, BREATH * (end - begin))
 
     def _store_batch(self, first: _Job) -> None:
         """Store all that wait; one by one if that fails, so that a faulty one fails alone."""
