@@ -1,4 +1,4 @@
-"""How long collectors wait while reports are written anew: `python benchmarks/settling.py [--help]`.
+"""How long collectors wait while rows are written anew: `python benchmarks/settling.py [--help]`.
 
 Fills PostgreSQL databases with 10,000 to 1,000,000 reports to three questions, adds 1,280, and
 removes their order of arrival, as the writer of a collector does under load. All collectors wait

@@ -14,6 +14,7 @@ import programs
 import psycopg
 from limits import LONG, wait_until
 
+from server.store import Store
 from server.store.places import Address
 
 #: How a server is run as another user than root, which it refuses.
@@ -86,6 +87,15 @@ class Cluster:
         with psycopg.connect(self.address("postgres").text, autocommit=True) as connection:
             connection.execute(f"CREATE DATABASE {name}".encode())
         return self.address(name)
+
+    def lose(self, store: Store) -> None:
+        """End all sessions of a store's database, as if its collectors' machines were gone."""
+        store.database.leave()
+        with psycopg.connect(store.database.address, autocommit=True) as connection:
+            connection.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
 
     def kill(self) -> None:
         """SIGKILL to the server; its other processes end when they notice."""

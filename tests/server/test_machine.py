@@ -4,12 +4,11 @@ After the simulation of divviup/janus: every submission carries a measurement th
 that a 2 anywhere in a tally proves that one was counted twice.
 """
 
-import json
-import shutil
-import sqlite3
+import sys
 from collections import Counter
+from collections.abc import Callable
 from copy import deepcopy
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import chain, count
 from pathlib import Path
 from typing import Any, ClassVar
@@ -33,8 +32,13 @@ from server.app import create_app
 from server.clock import today
 from server.intake import check
 from server.invitations import ISSUER
-from server.store import Store
+from server.store import Place, Store
 from server.wire import STATUS, Refusal
+
+# The tests are no package, so that no name of theirs can hide one of the application's.
+sys.path.insert(0, str(Path(__file__).parent))
+
+from model import TOKENS, Model, Sent
 
 SURVEY = """
 title = "Machine"
@@ -57,7 +61,6 @@ OPTIONS = ", ".join(f'{{id = "{one}", text = "{one}"}}' for one in range(200))
 ALL_OPEN = (("open", 2.5), ("open", 3.5), ("open", 4.5))
 INVITED = (("invited", 2.5), ("invited", 4.5), ("open", 3.5))
 WAVES, PEOPLE = (1, 2), tuple(letters * 16 for letters in ("aa", "bb", "cc", "dd", "ee"))
-TOKENS = ("one", "two", "three", "four")
 
 
 ANSWER = st.tuples(
@@ -70,62 +73,6 @@ ANSWER = st.tuples(
 ANSWERS = st.lists(ANSWER, min_size=1, max_size=4)
 
 
-@dataclass(frozen=True)
-class Sent:
-    """A submission of a device; no other device sends the same `symbol`, a measurement."""
-
-    version: str
-    wave: int
-    rid: str
-    respondent: str
-    symbol: int
-    token: str | None
-
-    @property
-    def row(self) -> tuple[str, int, int]:
-        """The parts that make a submission the same for the server."""
-        return self.version, self.wave, self.symbol
-
-    @property
-    def body(self) -> bytes:
-        names = ("version", "wave", "rid", "respondent")
-        body = {name: getattr(self, name) for name in names}
-        token = {} if self.token is None else {"token": self.token}
-        return json.dumps(body | token | {"reports": {"unique": self.symbol}}).encode()
-
-
-@dataclass
-class Model:
-    """A model of what the database must hold, from the protocol's words alone."""
-
-    published: list[str] = field(default_factory=list)
-    opened: set[int] = field(default_factory=set)
-    used: set[tuple[int, str]] = field(default_factory=set)
-    stored: dict[str, Sent] = field(default_factory=dict)
-
-    def add(self, one: Sent, versions: dict[str, Survey]) -> int | str:
-        """The status, or the word of the refusal."""
-        if one.version not in self.published:
-            return "malformed"
-        if one.rid in self.stored:
-            return 200 if self.stored[one.rid].row == one.row else "rid-reused"
-        if one.wave not in self.opened:
-            return "closed"
-        mine = [other for other in self.stored.values() if other.respondent == one.respondent]
-        promised = {one.version, self.published[-1], *(other.version for other in mine)}
-        cap = min(versions[version].cap for version in promised)
-        if (len(mine) + 1) * versions[one.version].charge > cap:
-            return "cap-exceeded"
-        invited = {versions[one.version].access, versions[self.published[-1]].access} != {"open"}
-        fits = one.token in TOKENS if invited else one.token is None
-        if not fits or (one.wave, one.token) in self.used:
-            return "invitation"
-        if one.token is not None:
-            self.used.add((one.wave, one.token))
-        self.stored[one.rid] = one
-        return 201
-
-
 class Pulled(BaseException):
     """The plug."""
 
@@ -135,8 +82,11 @@ class Unplugged:
 
     in_transaction = False  # nobody is there to roll back
 
-    def __init__(self, connection: sqlite3.Connection, left: int) -> None:
+    def __init__(self, connection: Any, left: int) -> None:
         self._connection, self._left = connection, left
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._connection, name)
 
     def execute(self, sql: str, *values: Any) -> Any:
         self._count(sql)
@@ -145,6 +95,12 @@ class Unplugged:
     def executemany(self, sql: str, *values: Any) -> Any:
         self._count(sql)
         return self._connection.executemany(sql, *values)
+
+    def commit(self) -> None:
+        raise Pulled
+
+    def rollback(self) -> None:
+        """Nobody is there to do it."""
 
     def _count(self, sql: str) -> None:
         self._left -= 1
@@ -156,6 +112,8 @@ class Machine(RuleBasedStateMachine):
     """A collector, its devices and its operator."""
 
     folder: ClassVar[Path]
+    new_place: ClassVar[Callable[[Path], Place]]
+    lose: ClassVar[Callable[[Store], object]]
     versions: ClassVar[dict[str, Survey]]
     numbers: ClassVar["count[int]"] = count()
     submissions = Bundle("submissions")
@@ -168,9 +126,9 @@ class Machine(RuleBasedStateMachine):
         #: Those that were told that theirs is stored, and those that could not hear it.
         self.told: set[str] = set()
         self.unheard: set[str] = set()
-        self.path = self.new_path()
-        Store(self.path, create=True)
-        self.restart()
+        self.place = Machine.new_place(self.new_path())
+        Store(self.place, create=True).close()
+        self.start()
         for version in order:
             self.publish(version)
         self.open({1, 2})
@@ -182,8 +140,15 @@ class Machine(RuleBasedStateMachine):
 
     @rule()
     def restart(self) -> None:
-        """The process is gone, nothing closed, and another one starts on the same file."""
-        app = create_app({"DATABASE": self.path})
+        """The process is gone, nothing closed, and another one starts on the same database."""
+        self.teardown()
+        self.start()
+
+    def teardown(self) -> None:
+        Machine.lose(self.store)
+
+    def start(self) -> None:
+        app = create_app({"DATABASE": self.place})
         self.client, self.store = app.test_client(), app.extensions["store"]
 
     # Devices
@@ -259,11 +224,11 @@ class Machine(RuleBasedStateMachine):
         """The plug is pulled within a transaction; some try again."""
         batch = self.drawn(answers)
         known = [self.checked(one) for one in batch if one.version in self.model.published]
-        lost = self.store.database.connection
-        self.store.database._local.connection = Unplugged(lost, left)
+        lost, own = self.store.database.connection, vars(self.store.database._local)
+        own.update({name: Unplugged(lost, left) for name, one in own.items() if one is lost})
         with pytest.raises(Pulled):
             self.store.add(known, today())
-        lost.close()
+        getattr(lost, "raw", lost).close()  # the session of PostgreSQL has one within
         self.restart()
         return multiple(*batch)
 
@@ -301,8 +266,8 @@ class Machine(RuleBasedStateMachine):
     @rule(backup=backups)
     def restore(self, backup: tuple[Path, Model]) -> None:
         """Go on with an older state, and have all devices send again what it may lack."""
-        self.path = self.new_path()
-        shutil.copyfile(backup[0], self.path)
+        self.place = Machine.new_place(self.new_path())
+        Store(backup[0]).copy_to(self.place)
         self.model = deepcopy(backup[1])
         self.restart()
         self.told &= set(self.model.stored)
@@ -377,16 +342,25 @@ class Machine(RuleBasedStateMachine):
 
 
 @pytest.mark.parametrize(
-    ("kinds", "histories"),
+    ("kinds", "histories", "shared"),
     [
-        pytest.param(INVITED, 5, id="invited"),
-        pytest.param(INVITED, 25, id="invited-often", marks=pytest.mark.more),
-        pytest.param(ALL_OPEN, 25, id="open", marks=pytest.mark.more),
+        pytest.param(INVITED, 5, False, id="invited"),
+        pytest.param(INVITED, 25, False, id="invited-often", marks=pytest.mark.more),
+        pytest.param(ALL_OPEN, 25, False, id="open", marks=pytest.mark.more),
+        pytest.param(INVITED, 6, True, id="postgresql", marks=pytest.mark.more),
     ],
 )
 def test_each_submission_counts_once_or_never(
-    tmp_path: Path, kinds: tuple[tuple[str, float], ...], histories: int
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    kinds: tuple[tuple[str, float], ...],
+    histories: int,
+    shared: bool,
 ) -> None:
+    Machine.new_place, Machine.lose = lambda path: path, lambda _: None
+    if shared:
+        cluster = request.getfixturevalue("cluster")
+        Machine.new_place, Machine.lose = lambda _: cluster.new(), cluster.lose
     file = tmp_path / "machine.toml"
     Machine.folder, Machine.versions = tmp_path, {}
     for access, cap in kinds:
