@@ -163,6 +163,19 @@ def test_what_was_settled_in_another_cluster_is_settled_again(store: Store, surv
     assert store.database.is_settled()
 
 
+@pytest.mark.parametrize(("older", "groups"), [(0, 2), (2**31, 1)])
+@pytest.mark.usefixtures("large")
+def test_rows_are_new_since_the_last_time_or_all_if_that_is_too_long_ago(
+    store: Store, survey: Survey, older: int, groups: int
+) -> None:
+    for _ in range(2):
+        _fill(store, survey, BATCH)
+        assert store.database.settle()
+        store.database.write("UPDATE settled SET transaction = transaction - ?", older)
+    found = store.database.query("SELECT count(DISTINCT xmin::text) FROM report").fetchone()
+    assert found == (groups,)
+
+
 def test_tables_must_lie_in_the_first_schema(store: Store) -> None:
     store.database.connection.execute("CREATE SCHEMA web1")
     assert isinstance(store.database.place, Address)
