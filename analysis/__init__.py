@@ -1,7 +1,8 @@
 """Surveys, randomizers, estimates from noisy reports, and spent privacy. All functions are pure.
 
-The names below are the public ones; the rest may change with any release. Each is loaded when it is
-first used: a command that needs a few of them does not wait for the others, and for scipy.
+The names below are the public ones; the rest may change with any release. A module is loaded when
+one of its names is first used, so that a command does not wait for modules, or for scipy, without
+need.
 """
 
 from importlib import import_module
@@ -72,7 +73,7 @@ if TYPE_CHECKING:
     from analysis.survey.survey import Survey
     from analysis.survey.survey_file import read_survey
 
-#: The public names, by the module that has them.
+#: The public names, by the module that defines them.
 _NAMES = {
     "analysis.core.errors": ("AnswersError", "DataError", "ReportError", "SurveyError"),
     "analysis.core.randomizer": ("Randomizer",),

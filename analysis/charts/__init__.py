@@ -1,8 +1,9 @@
 """Pictures as SVG text, drawn on the server: no script, no style, no request.
 
-Presentation attributes only, since a strict Content-Security-Policy forbids styles in the markup;
-`currentColor` takes the page's text color, in the dark too. What differs is told apart by dash,
-shape or words as well as by color. Each has a title and a description for those who cannot see it.
+They use presentation attributes only, since a strict Content-Security-Policy forbids styles in the
+markup. `currentColor` takes the page's text color, also on a dark page. Parts differ in dash, shape
+or words as well as in color. Each picture has a title and a description for those who cannot see
+it.
 """
 
 from analysis.charts.dots import dot_plot

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from analysis.charts.picture import COLORS, WIDTH, Axis, line, number, picture, text
 
-#: More estimates than these are shown by so many quantiles.
+#: If there are more estimates than this, this many quantiles of them are drawn.
 MOST_DOTS = 100
 _SIDE, _TOP, _TALLEST, _LEGEND = 18, 8, 150, 20
 
@@ -24,7 +24,7 @@ def dot_plot(
     x_label: str,
     unit: str = "",
 ) -> str:
-    """Draw a dot for each estimate, or if there are over a hundred, one for each hundredth of them.
+    """Draw a dot for each estimate, or a dot for each of 100 quantiles if there are more estimates.
 
     Parameters
     ----------
@@ -33,16 +33,17 @@ def dot_plot(
     values : sequence of float
         The estimates of simulated surveys, at least one. They may lie outside the possible values.
     truth : float
-        What they estimate; drawn as a line.
+        The true value that they estimate. It is drawn as a line.
     plain : (float, float)
-        The interval of a survey of as many people that asks directly; drawn as a band.
+        The interval of a survey that asks as many people directly. It is drawn as a band.
     x_label, unit : str
-        What the axis is, in its unit. The unit "%" shows shares as percentages.
+        What the axis shows, and its unit. The unit "%" shows shares as percentages.
 
     Raises
     ------
     ValueError
-        If there is no estimate, a number is not finite, or the band has its ends exchanged.
+        If there is no estimate, a number is not finite, or the band's low end is above its high
+        end.
     """
     low, high = plain
     if not values:
@@ -93,7 +94,7 @@ def dot_plot(
 
 
 def _quantiles(values: list[float]) -> list[float]:
-    """Return the values, or if there are too many, those in the middle of each hundredth."""
+    """Return the values or, if there are too many, the middle value of each hundredth of them."""
     n = len(values)
     if n <= MOST_DOTS:
         return values
@@ -101,7 +102,7 @@ def _quantiles(values: list[float]) -> list[float]:
 
 
 def _stacked(places: list[float]) -> tuple[float, Counter[int]]:
-    """Return the largest cell in which all stacks of dots fit, and how many each column has."""
+    """Return the largest cell in which all stacks fit, and the number of dots of each column."""
     for cell in (8.0, 7.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.5):
         stacks = Counter(int(place / cell) for place in places)
         if cell * max(stacks.values()) <= _TALLEST:

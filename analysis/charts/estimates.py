@@ -1,4 +1,4 @@
-"""Estimates with nested intervals, each below its name, as wide as the page."""
+"""A chart as wide as the page: estimates with nested intervals, each below its name."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -10,23 +10,24 @@ from analysis.charts.picture import COLORS, FONT, Axis, fluid_picture, number, s
 from analysis.estimate.estimates import Estimate
 
 _SIDE, _ROW = 4.0, 46
-#: Letters that fit beside a number, on a phone.
+#: The number of letters that fit beside a number on a phone.
 _LETTERS = 40
-#: The words in place of an estimate that is None.
+#: These words stand in place of an estimate that is None.
 _UNTOLD = "cannot be estimated"
-#: The inner one of the nested intervals is that of even odds.
+#: The confidence level of the inner interval: the odds that it holds the true value are even.
 _INNER = 0.5
-#: One dot for each twentieth; dots nearer than so many hundredths of the width are stacked.
+#: The number of dots, and the hundredths of the width within which dots are stacked.
 _DOTS, _APART = 20, 1.6
-#: Pixels that the highest stack may take.
+#: The height of the highest stack, in pixels.
 _HIGHEST = 26.0
 
 
 @dataclass(frozen=True)
 class Bar:
-    """The picture of one estimate; the estimate is None if only an interval is known.
+    """What is drawn of one estimate. The estimate is None if only an interval is known.
 
-    `direct` is the interval of the same people asked directly, if that is known: sampling alone.
+    `direct` is the interval if the same people were asked directly: it has the sampling error
+    alone. It is None if it is not known.
     """
 
     label: str
@@ -37,10 +38,10 @@ class Bar:
     direct: tuple[float, float] | None = None
 
     def at(self, quantile: float) -> float:
-        """Return where the true value lies at most, with this confidence.
+        """Return the upper bound of the true value at this confidence.
 
-        Each half of the interval is drawn as that of a normal law which has its end; the estimate
-        is in the middle, or the end of the interval that is next to it.
+        Each half of the interval is drawn as half of a normal distribution with the same end. Its
+        middle is the estimate, or the nearest end of the interval if the estimate lies outside.
         """
         middle = self.estimate
         if middle is None:
@@ -52,7 +53,7 @@ class Bar:
 
 
 def bar_of(row: Estimate, unit_low: float, unit_high: float) -> Bar:
-    """Return the bar of an estimate, for a scale between two values."""
+    """Return the bar of an estimate on a scale between two values."""
     direct = None
     if row.estimate is not None and row.direct_error is not None:
         middle = min(max(row.estimate, unit_low), unit_high)
@@ -64,21 +65,21 @@ def bar_of(row: Estimate, unit_low: float, unit_high: float) -> Bar:
 def chart(
     title: str, bars: Sequence[Bar], low: float, high: float, unit: str = "", dots: bool = False
 ) -> str:
-    """Draw estimates that share one axis.
+    """Draw several estimates over one axis.
 
     Parameters
     ----------
     title : str
         What the rows are about, for people who do not see the picture.
     bars : sequence of Bar
-        In the order to be drawn.
+        The rows, from top to bottom.
     low, high : float
-        The ends of the axis: the possible values. Estimates beyond them are drawn there, so that
-        the axis is longer, by half at most; only what is possible has marks.
+        The least and the largest possible value. The axis is longer, by at most half, if an
+        estimate lies beyond them. Only possible values have marks.
     unit : str
         "%" shows shares as percentages; any other is written below the axis.
     dots : bool
-        Whether plausible values are drawn as dots, a twentieth each, instead of intervals.
+        Whether to draw plausible values as dots, each for a twentieth, instead of intervals.
 
     References
     ----------
@@ -118,9 +119,9 @@ def chart(
 
 
 def _nested(bar: Bar, axis: Axis, middle: float) -> list[str]:
-    """Return the interval, that of even odds in it, and a line for sampling alone.
+    """Return the interval, the interval of even odds within it, and a line for sampling alone.
 
-    Without an estimate nothing says where in the interval the odds are even.
+    Without an estimate there is no interval of even odds.
     """
     parts = [_band(axis, bar.conf_low, bar.conf_high, middle, 12, 0.35)]
     if bar.estimate is not None:
@@ -137,7 +138,7 @@ def _nested(bar: Bar, axis: Axis, middle: float) -> list[str]:
 
 
 def _dots(bar: Bar, axis: Axis, middle: float) -> list[str]:
-    """Return a dot for each twentieth of the plausible values, stacked where they are near."""
+    """Return a dot for each twentieth of the plausible values. Near dots are stacked."""
     places = [axis(bar.at((index + 0.5) / _DOTS)) for index in range(_DOTS)]
     columns = [int(place / _APART) for place in places]
     apart = min(6.5, _HIGHEST / max(Counter(columns).values()))
@@ -154,7 +155,7 @@ def _dots(bar: Bar, axis: Axis, middle: float) -> list[str]:
 
 
 def _tick(place: float, y: float, words: str) -> str:
-    """Return what stands below a mark; at the ends it does not reach beyond the picture."""
+    """Return the words below a mark. At the ends they do not reach beyond the picture."""
     if place <= _SIDE:
         return text_at("0", f"{y}", words, "start", 0.8)
     if place >= 100 - _SIDE:

@@ -1,4 +1,4 @@
-"""Several curves over one axis, each named where it ends."""
+"""A chart of several curves over one axis, each with its name at its end."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,14 +17,14 @@ from analysis.charts.picture import (
 )
 
 _HEIGHT, _TOP, _BOTTOM, _LEFT = 290, 28, 46, 46
-#: Letters of a name at a curve's end, their width, and how far apart two names must be.
+#: The most letters of a name at a curve's end, their width, and the distance between two names.
 _LETTERS, _LETTER, _APART = 16, 6.9, FONT + 2
 _DASHES = ("", "7 4", "2 3", "11 4 2 4", "13 5", "5 2 2 2 2 2")
 
 
 @dataclass(frozen=True)
 class Series:
-    """A curve: its name and its points (x, y) by rising x; y is None where it is not known."""
+    """A curve: its name and its points (x, y) by rising x. y is None if it is not known."""
 
     label: str
     points: Sequence[tuple[float, float | None]]
@@ -69,13 +69,13 @@ def line_chart(
     series : sequence of Series
         One to six, each with a point.
     x_label, y_label : str
-        What the axes are, in their units.
+        What the axes show, and their units.
     log_x, log_y : bool
-        Whether an axis is logarithmic. A linear one of y begins at 0.
+        Whether an axis is logarithmic. A linear y axis begins at 0.
     y_unit : str
         "%" shows shares as percentages.
     marks : sequence of Mark
-        To be drawn over the curves.
+        Lines that are drawn over the curves.
 
     Raises
     ------
@@ -138,7 +138,7 @@ def _grid(across: Axis, up: Axis, y_unit: str) -> list[str]:
 
 
 def _paths(curve: Series, across: Axis, up: Axis) -> list[str]:
-    """Return the curve in pieces, without a line over what is not known."""
+    """Return the pieces of a curve, which has gaps where y is not known."""
     drawn = []
     for _, piece in groupby(curve.points, lambda point: point[1] is None):
         places = [f"{across(x):.1f} {up(y):.1f}" for x, y in piece if y is not None]
@@ -149,7 +149,7 @@ def _paths(curve: Series, across: Axis, up: Axis) -> list[str]:
 
 
 def _spread(places: list[float], top: float, bottom: float) -> list[float]:
-    """Return places near those given, in their order, each a line of text from the next."""
+    """Return positions near those given, in their order, at least a line of text apart."""
     order = sorted(range(len(places)), key=lambda index: places[index])
     spread = list(places)
     for before, after in pairwise(order):
@@ -162,7 +162,7 @@ def _spread(places: list[float], top: float, bottom: float) -> list[float]:
 
 
 def _upright(label: str, x: float, across: Axis, up: Axis) -> list[str]:
-    """Return a line at an x, with its name on the side where there is room."""
+    """Return an upright line at `x`, with its name on the side where there is room."""
     name = shortened(label, 30)
     left = x + 8 + _LETTER * len(name) > across.end
     side, anchor = (-8, "end") if left else (8, "start")

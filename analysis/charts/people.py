@@ -1,7 +1,7 @@
 """Pictures of a hundred people, some of whom send a report: natural frequencies.
 
-Icon arrays beside the sentence, with the same denominator, are what readers of few numbers
-understand best (Franzen et al., CCS 2022).
+Readers who are not used to numbers understand best an icon array beside a sentence with the same
+denominator (Franzen et al., CCS 2022).
 """
 
 from fractions import Fraction
@@ -13,10 +13,11 @@ _OUTLINE = 'fill="none" stroke="currentColor" stroke-opacity="0.65"'
 
 
 def icon_array(title: str, chance: Fraction | float) -> str:
-    """Draw 10 × 10 people; those who send a report are filled, the others outlined.
+    """Draw 10 × 10 people. Those who send a report are filled, and the others are outlined.
 
-    `title` says who they are, and what they send; `chance`, in 0..1, that one of them does. As many
-    are filled, rounded; none or all only if exact. Raise `ValueError` if `chance` is outside 0..1.
+    `title` says who they are, and what they send. `chance`, in 0..1, is the probability that one of
+    them sends it. The number of filled people is rounded, but is 0 or 100 only if that is exact.
+    Raise `ValueError` if `chance` is outside 0..1.
     """
     count = _filled(chance)
     places = [(_MARGIN + _CELL * x, _MARGIN + _CELL * y) for y in range(10) for x in range(10)]
@@ -30,10 +31,10 @@ def icon_array(title: str, chance: Fraction | float) -> str:
 
 
 def small_icon_array(chance: Fraction | float) -> str:
-    """Draw the same as two areas, filled with `icon_patterns` that a page has once.
+    """Draw an icon array as two areas, which are filled with the page's `icon_patterns`.
 
-    So a page can have many. They are hidden from assistive technology; the sentence beside says as
-    much. Errors are those of `icon_array`.
+    It is short, so that a page can have many. It is hidden from assistive technology, since the
+    sentence beside it says the same. Errors are those of `icon_array`.
     """
     count = _filled(chance)
     tens, ones = _CELL * (count // 10), _CELL * (count % 10)
@@ -50,9 +51,9 @@ def small_icon_array(chance: Fraction | float) -> str:
 
 
 def icon_patterns() -> str:
-    """Return the two people that `small_icon_array` repeats, in the color of the text there.
+    """Return the two drawings of people that `small_icon_array` repeats, in the text's color.
 
-    They must not stand where `display` is none.
+    They must not be inside an element whose `display` is none.
     """
     looks = {"did": 'fill="currentColor"', "did-not": _OUTLINE}
     patterns = (
@@ -67,7 +68,7 @@ def icon_patterns() -> str:
 
 
 def _filled(chance: Fraction | float) -> int:
-    """Return how many of 100 do, rounded; none or all only if exact."""
+    """Return how many of 100 people are filled: rounded, but 0 or 100 only if that is exact."""
     if isinstance(chance, bool) or not 0 <= chance <= 1:
         raise ValueError(f"chance must be a number from 0 to 1, got {chance}")
     count = int(100 * Fraction(chance) + Fraction(1, 2))

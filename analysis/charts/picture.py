@@ -1,11 +1,11 @@
-"""What all pictures are made of: frame, texts, lines, numbers and axes."""
+"""The parts of all pictures: frame, texts, lines, numbers and axes."""
 
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
 
-#: The width at which a phone shows a picture one to one; texts are then of 13 pixels.
+#: The width at which a phone shows a picture at its own size, and the size of letters there.
 WIDTH, FONT = 340, 13
 #: Their contrast is at least 3:1 (WCAG 1.4.11), on white and on the dark page.
 COLORS = ("#3b82c4", "#c2651f", "#2e8b57", "#9a63c9", "#b8860b", "#c0508a")
@@ -14,12 +14,12 @@ COLORS = ("#3b82c4", "#c2651f", "#2e8b57", "#9a63c9", "#b8860b", "#c0508a")
 def picture(
     title: str, description: str, height: float, parts: Iterable[str], width: int = WIDTH
 ) -> str:
-    """Return an SVG element of this size, which scales with all that is in it."""
+    """Return an SVG element of this size. All that it has scales with it."""
     return _element(title, description, f'viewBox="0 0 {width} {height:g}"', parts)
 
 
 def fluid_picture(title: str, description: str, height: float, parts: Iterable[str]) -> str:
-    """Return an SVG element as wide as the page, whose parts have places in percent of that."""
+    """Return an SVG element as wide as the page. Positions are in percent of that width."""
     return _element(title, description, f'width="100%" height="{height:g}"', parts)
 
 
@@ -42,7 +42,7 @@ def text(x: float, y: float, words: str, anchor: str = "start", opacity: float =
 
 
 def text_at(x: str, y: str, words: str, anchor: str = "start", opacity: float = 1) -> str:
-    """Return a line of text at a place that may be in percent."""
+    """Return a line of text at a position that may be in percent."""
     return (
         f'<text x="{x}" y="{y}" text-anchor="{anchor}" fill-opacity="{opacity:g}">'
         f"{escape(words)}</text>"
@@ -58,7 +58,7 @@ def line(x1: float, y1: float, x2: float, y2: float, opacity: float = 0.2) -> st
 
 
 def number(value: float, unit: str = "") -> str:
-    """Return a number of an axis: "%" shows shares in percent; thousands and millions are short."""
+    """Return a number as an axis shows it: shares in percent with the unit "%", 12,000 as 12k."""
     if unit == "%":
         return f"{100 * value:.3g} %"
     for least, size, letter in ((1e6, 1e6, "M"), (1e4, 1e3, "k")):
@@ -70,15 +70,16 @@ def number(value: float, unit: str = "") -> str:
 
 
 def shortened(words: str, letters: int) -> str:
-    """Return at most so many letters, with … in place of the rest."""
+    """Return words of at most so many letters, with … in place of the rest."""
     return words if len(words) <= letters else words[: letters - 1].rstrip() + "…"
 
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis from `low` at the place `start` to `high` at `end`; `log` makes ratios equally long.
+    """An axis from the value `low` at the position `start` to the value `high` at `end`.
 
-    Ticks are at least `apart` from each other, such as 1 where values are whole.
+    With `log` it is logarithmic. Ticks are at least `apart` from each other, which is 1 where only
+    whole values are possible.
     """
 
     low: float
@@ -99,11 +100,11 @@ class Axis:
         zero: bool = False,
         tight: bool = False,
     ) -> "Axis":
-        """Return an axis that has all values, and with `zero` also 0.
+        """Return an axis that covers all values, and with `zero` also 0.
 
-        The ends of a linear axis are ticks, or, if `tight`, its least and largest value; ticks are
-        then whole if all values are. Raise `ValueError` if there is no value, or one is not finite,
-        or not above 0 on a logarithmic axis.
+        The ends of a linear axis are ticks. If `tight`, they are its least and largest value, and
+        ticks are whole if all values are. Raise `ValueError` if there is no value, if one is not
+        finite, or if one is not above 0 on a logarithmic axis.
         """
         if not values:
             raise ValueError("axis must have at least one value, got none")
@@ -123,7 +124,7 @@ class Axis:
         return cls(low, high, start, end, log)
 
     def __call__(self, value: float) -> float:
-        """Return the place of a value; those beyond the ends lie at the ends."""
+        """Return the position of a value. Values beyond the ends lie at the ends."""
         low, high, at = self.low, self.high, min(self.high, max(self.low, value))
         if self.log:
             low, high, at = math.log(low), math.log(high), math.log(at)
@@ -131,7 +132,7 @@ class Axis:
 
     @property
     def ticks(self) -> list[float]:
-        """Round values within the axis, at most eight."""
+        """At most eight round values within the axis."""
         if not self.log:
             step = max(self.apart, _step(self.high - self.low))
             first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
@@ -146,6 +147,6 @@ class Axis:
 
 
 def _step(span: float) -> float:
-    """Return a round step, of which three to seven make the span."""
+    """Return a round step that fits three to seven times into the span."""
     size = 10.0 ** math.floor(math.log10(span / 3))
     return max(size * part for part in (1, 2, 5) if size * part <= span / 3 * 1.0001)

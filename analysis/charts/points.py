@@ -1,4 +1,4 @@
-"""Named values as points over one axis, each below its name."""
+"""A chart of named values as points over one axis, each below its name."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ from analysis.charts.picture import (
 )
 
 _SIDE, _ROW, _TOP = 8, 50, 8
-#: Letters of a name that fit beside its number, on a phone, and of a note below.
+#: The letters of a name that fit beside its number on a phone, and those of a note below it.
 _LETTERS, _NOTE = 38, 46
 
 
@@ -34,7 +34,7 @@ def point_chart(
     points : sequence of (str, str, float)
         A name, a note that stands below it, and a value above 0; at least one.
     x_label : str
-        What the axis is, in its unit.
+        What the axis shows, and its unit.
     mark : (str, float), optional
         A line with a name, at a value above 0.
 
@@ -68,7 +68,7 @@ def point_chart(
         name, value = mark
         x = axis(value)
         anchor = "start" if x < WIDTH / 2 else "end"
-        # The line is not drawn through names and notes.
+        # The line has gaps at names and notes, so that it does not run through them.
         gaps = [top + _ROW * place + 2 * FONT + 6 for place in range(len(points))]
         ends = [top + _ROW * place for place in range(1, len(points) + 1)]
         pieces = [(top - 6, top), *zip(gaps, ends, strict=True)]
