@@ -10,19 +10,19 @@ from itertools import islice
 from math import isfinite
 from typing import Any, Protocol
 
-#: Columns of reports have names that begin so. Reports are written as they are, so that they can be
-#: read back to the bit; bits in base64url can begin with -.
+#: The names of columns of reports begin with this. Their cells are written unguarded, so that they
+#: can be read back exactly; bits in base64url can begin with -.
 REPORT = "noisy_"
 
 #: The number of rows in a piece of text.
 _AT_ONCE = 1000
 
-#: A cell that begins so is run as a formula by spreadsheets.
+#: Spreadsheets run a cell that begins with one of these as a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 class Column(Protocol):
-    """An array; only this method is used, so that a small table does not load numpy."""
+    """An array. Only this method is used, so that a small table does not load numpy."""
 
     def tolist(self) -> list[Any]:
         """Return its elements."""
@@ -37,7 +37,7 @@ _ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
 def to_text(rows: Iterable[Mapping[str, Any]], columns: Iterable[str], form: str) -> str:
-    """Return rows as a table in "csv" or "json"; what is not known is an empty cell or null."""
+    """Return rows as a table in "csv" or "json". A missing value is an empty cell or null."""
     return "".join(pieces(rows, columns, form))
 
 
@@ -55,14 +55,15 @@ def pieces(rows: Iterable[Mapping[str, Any]], columns: Iterable[str], form: str)
 def pieces_of_columns(
     parts: Iterable[Sequence[Cells]], columns: Iterable[str], form: str
 ) -> Iterator[str]:
-    """Yield the text of a table that is given in parts, each column by column.
+    """Yield the text of a table from its parts, each of which is a list of columns.
 
-    A column is a sequence, or an array: then many cells are equal, and each number is written once.
+    A column is a sequence or an array. Many cells of an array are equal, so each different number
+    is turned into text once.
     """
     columns = tuple(columns)
     if form == "json":
-        # There is a line for each row. It is put together here, since the encoder in C takes no
-        # Decimal, and a ledger has a million cells.
+        # There is a line for each row. It is put together here, since json's encoder in C takes
+        # no Decimal, and a ledger can have a million cells.
         keys = [f"{_ENCODE(column)}: " for column in columns]
         before = "["
         for part in parts:
@@ -95,7 +96,7 @@ def _each(write: Callable[[Any], Any], column: Cells, key: str = "") -> list[Any
 
 
 def _json(value: Any) -> str:
-    """Return a value as JSON, which has no infinity: that is null, like what is not known."""
+    """Return a value as JSON. JSON has no infinity, so infinity is null, like a missing value."""
     if isinstance(value, Decimal):
         return _number(value)
     if isinstance(value, float):
@@ -104,14 +105,14 @@ def _json(value: Any) -> str:
 
 
 def _guarded(value: Any) -> Any:
-    """Return a cell that no spreadsheet runs as a formula: somebody may have typed its text."""
+    """Return a cell that no spreadsheet runs as a formula, whoever typed its text."""
     if isinstance(value, str) and value.startswith(_FORMULA):
         return "'" + value
     return cell_text(value)
 
 
 def cell_text(value: Any) -> Any:
-    """Return a cell as CSV has it; whole numbers stay numbers."""
+    """Return a cell as CSV has it. Whole numbers stay numbers."""
     if type(value) is int:
         return value
     if isinstance(value, Decimal):
@@ -121,7 +122,7 @@ def cell_text(value: Any) -> Any:
     if isinstance(value, list):
         return "|".join(str(cell_text(part)) for part in value)
     if isinstance(value, dict):
-        # A report with its cohort; all else is written as in JSON.
+        # This is a report with its cohort, which is written as JSON.
         if "report" not in value:
             return _ENCODE(value)
         return ":".join(str(cell_text(part)) for part in value.values())
@@ -131,17 +132,17 @@ def cell_text(value: Any) -> Any:
 def reports_text(reports: Mapping[str, Any]) -> str:
     """Return one respondent's reports as JSON text, which is the same for equal reports.
 
-    Tables of reports are sorted by this text, letter by letter: then all files of one state have
-    the same order, which tells nothing but what the reports say.
+    Tables of reports are sorted by this text, letter by letter. So all files of one state have the
+    same order, and the order reveals nothing that the reports do not say.
     """
     return _ENCODE_SORTED(reports)
 
 
 def read_report(cell: str, kind: str, in_cohort: bool) -> Any:
-    """Return the report that a cell of a column of reports was written of, not checked.
+    """Return the report that a cell of a column of reports states. The report is not checked.
 
     `kind` is the type of the report, as JSON Schema names it, and `in_cohort` says whether it has
-    a cohort. Raise ValueError if the cell is of no such report.
+    a cohort. Raise ValueError if the cell cannot be read as such a report.
     """
     if in_cohort:
         cohort, _, report = cell.partition(":")

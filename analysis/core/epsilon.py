@@ -1,4 +1,4 @@
-"""From a worst probability ratio of integers to ε, and back, with proof where it is promised."""
+"""Conversion of a worst probability ratio of integers to ε and back, with proven bounds."""
 
 import math
 from fractions import Fraction
@@ -11,8 +11,8 @@ MICRO = 1_000_000
 #: The smallest and largest ε of one report that 32-bit weights can serve.
 SMALLEST, LARGEST = Fraction(1, 1000), Fraction(20)
 
-#: From here on, a report or several together point to an answer so strongly that nobody could deny
-#: it: the odds are 55, so that a belief of one half becomes 98 %.
+#: From this ε on, the reports point to an answer so strongly that nobody could deny it: the odds
+#: are 55, so that a belief of one half becomes 98 %.
 TELLING = Fraction(4)
 
 _SCALE = 2**128
@@ -25,8 +25,8 @@ class TooCoarse(ValueError):
 def exp_lower(epsilon: Fraction) -> Fraction:
     """Return a rational lower bound of e^ε, with a relative error below 2^-100.
 
-    Every term of the exponential series is positive and is rounded down; leaving terms out lowers
-    the sum further. Preconditions: ``0 <= epsilon <= LARGEST``.
+    Every term of the exponential series is positive and is rounded down. Omitted terms lower the
+    sum further. Preconditions: ``0 <= epsilon <= LARGEST``.
     """
     term = total = _SCALE
     index = 1
@@ -38,10 +38,10 @@ def exp_lower(epsilon: Fraction) -> Fraction:
 
 
 def log_ratio(ratio: Fraction) -> float:
-    """Return ln(ratio) for people to read: ε of a report whose worst probability ratio this is."""
+    """Return ln(ratio) for people to read: the ε of a report with this worst probability ratio."""
     if ratio < 2**1000:
         return math.log1p(float(ratio - 1))
-    # A float could not hold the ratio of so many waves.
+    # A float could not hold the ratio of many waves.
     return math.log(ratio.numerator) - math.log(ratio.denominator)
 
 
@@ -59,15 +59,15 @@ def fewest_parts(ratio: Fraction, parts: int) -> int:
 
 
 def is_telling(charge: int) -> bool:
-    """Return whether so many millionths of ε reach `TELLING`, in the four digits that are shown."""
+    """Return whether this many millionths of ε reach `TELLING`, in the four digits shown."""
     return round(charge / MICRO, 4) >= TELLING
 
 
 def best_weights(bound: Fraction, largest_low: int) -> tuple[int, int]:
-    """Return weights ``(high, low)`` with ``high/low <= bound``, as near to it as can be.
+    """Return weights ``(high, low)`` with ``high/low <= bound``, as near to the bound as possible.
 
-    The nearest is searched among the 2,000 largest values of `low`; plain rounding at the largest
-    alone would lose up to a hundred times as much ε.
+    The search tries the 2,000 largest values of `low`. Rounding at the largest alone would lose up
+    to a hundred times as much ε.
 
     Preconditions: ``bound > 0``.
 
@@ -81,8 +81,8 @@ def best_weights(bound: Fraction, largest_low: int) -> tuple[int, int]:
         return (low * top % bottom << 64) // low
 
     lows = np.arange(largest_low, max(0, largest_low - 2000), -1, dtype=np.uint64)
-    # What rounding loses of each, in parts of 2^64, is at least this, and at most `lows` more;
-    # unless it passes 2^64, where these numbers begin again.
+    # The loss by rounding at each value, in units of 2^-64, is at least this number and at most
+    # this number plus `lows`, modulo 2^64.
     least = lows * np.uint64((top % bottom << 64) // bottom)
     most = (least + lows.astype(np.float64)) / lows
     near = (least / lows <= most.min() * (1 + 1e-12)) | (least > 2.0**64 - 2.0**34)

@@ -4,39 +4,39 @@ from math import isfinite
 from numbers import Integral
 from typing import Any
 
-#: Letters of a value that are shown in a message.
+#: The most letters of a value that a message shows.
 _LONGEST = 60
 
 
 class SurveyError(ValueError):
-    """A survey file that its author must correct.
+    """A mistake in a survey file that its author must correct.
 
-    `entry` is the id of the question or note that has the mistake, if one has.
+    `entry` is the id of the question or note that has the mistake; None if it is elsewhere.
     """
 
     entry: str | None = None
 
     def of(self, entry: str) -> "SurveyError":
-        """Return the error as that of an entry."""
+        """Return the same error with the id of an entry."""
         self.entry = entry
         return self
 
 
 class AnswersError(ValueError):
-    """A table of true answers, to be simulated, that does not fit its survey."""
+    """A mistake in a table of true answers for a simulation: it does not fit its survey."""
 
 
 class DataError(ValueError):
-    """A table of data from elsewhere that does not fit its design or the question asked of it."""
+    """A mistake in a table from elsewhere: it does not fit its design or the estimate asked for."""
 
 
 class ReportError(ValueError):
-    """A report that no randomizer of this survey can have made.
+    """A mistake in a report: no randomizer of this survey can have made it.
 
     Parameters
     ----------
     field : str
-        Where in the request, such as ``reports.team``.
+        Its position in the request, such as ``reports.team``.
     expected : str
         What would have been accepted there.
     got : str
@@ -49,7 +49,7 @@ class ReportError(ValueError):
 
 
 def shown(value: Any, depth: int = 2) -> str:
-    """Return how a message shows a value that was got: as TOML and JSON write it, shortened."""
+    """Return a received value as messages show it: as TOML and JSON write it, shortened."""
     if isinstance(value, bool):
         text = str(value).lower()
     elif isinstance(value, str):

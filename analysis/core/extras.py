@@ -1,12 +1,13 @@
-"""What to do where an optional package is missing."""
+"""The advice to somebody who lacks an optional package."""
 
 from importlib.metadata import version
 
 
 def install_with(extra: str) -> str:
-    """Return how the program is installed with one of its extras, such as ``models``.
+    """Return the instruction to install the program with one of its extras, such as ``models``.
 
-    By the wheel: a bare name would be looked up on an index, where it may be somebody else's.
+    It installs the wheel, since pip would look up a bare name on an index, where it may be somebody
+    else's.
     """
     wheel = f"deniable-{version('deniable')}-py3-none-any.whl[{extra}]"
     return f"install the wheel with its extra: pip install './{wheel}'"

@@ -1,7 +1,7 @@
-"""Compute δ, σ or ε of unbounded Gaussian noise from the other two, and the σ of several reports.
+"""δ, σ or ε of unbounded Gaussian noise from the other two, and the σ of several reports.
 
 σ is in units of the sensitivity, the largest difference between two answers of one respondent. For
-a single number this is its range; for a sum, it is twice what leaving one person out changes.
+a single number this is its range. For a sum it is twice the change if one person is left out.
 """
 
 from collections.abc import Sequence
@@ -28,8 +28,8 @@ def gaussian_delta(sigma: float, epsilon: float) -> float:
 def analytic_sigma(epsilon: float, delta: float) -> float:
     """Return the least σ of Gaussian noise for sensitivity 1 (Balle and Wang 2018, theorem 8).
 
-    The classic sqrt(2 ln(1.25/δ)) / ε is proved for ε < 1 only: for ε = 1, δ = 1e-5 it is 4.845,
-    this is 3.731; for ε = 15 it is 0.323, which is too small, and this is 0.362.
+    The classic sqrt(2 ln(1.25/δ)) / ε is proved for ε < 1 only. For ε = 1 and δ = 1e-5 it is 4.845,
+    where this is 3.731. For ε = 15 it is 0.323, which is too small, where this is 0.362.
     """
     check_positive(epsilon)
     check_delta(delta)
@@ -63,9 +63,9 @@ def gaussian_epsilon(sigma: float, delta: float) -> float:
 def gaussian_sum(sigmas: Sequence[float]) -> float:
     """Return the σ of one report that reveals as much as all of these: 1/σ² adds up.
 
-    By hand: four reports of σ = 6 tell what one of σ = 3 does.
+    By hand: four reports of σ = 6 reveal as much as one of σ = 3.
 
-    Raise ValueError if there is none, or one is not above 0.
+    Raise ValueError if there is no σ, or if one is not above 0.
     """
     if not len(sigmas):
         raise ValueError("sigmas must be at least one, got none")

@@ -29,7 +29,7 @@ _MEMBERS = {"encoders", "ratio", "each"}
 
 @dataclass(frozen=True)
 class Place:
-    """The place of a part in a draw: the draw's id, its channel, and the number of the part."""
+    """The position of a part in a draw: the draw's id, its channel, and the number of the part."""
 
     draw: str
     channel: Pattern | SampledPattern
@@ -40,17 +40,17 @@ class Place:
 class Marginal(Randomizer[Any, Any]):
     """The law of one question's reports, where several questions are drawn together.
 
-    Reports are read, counted and debiased by it, and nothing is drawn by it. Its privacy is not
-    that of its channel: `each` is the largest ratio of the probabilities of all reports of the
-    draw together, if only this answer is another. So much can be learned about the answer by
-    somebody who knows all others. Added up over questions, ln of it is at least the ε of the draw.
+    Reports are read, counted and debiased by it, but never drawn by it. Its privacy is not that of
+    its channel: `each` is the largest ratio of the probabilities of all reports of the draw
+    together if only this answer changes. It bounds what somebody who knows all other answers learns
+    about this one. The sum of ln `each` over all questions is at least the ε of the draw.
     """
 
     each: Fraction = Fraction(1)
 
     @property
     def ratio(self) -> Fraction:
-        """`each`: the channel's own ratio only holds for somebody who knows no other answer."""
+        """`each`: the channel's own ratio holds only against those who know no other answer."""
         return self.each
 
     @property
@@ -61,7 +61,7 @@ class Marginal(Randomizer[Any, Any]):
         return None
 
     def to_json(self) -> dict[str, Any]:
-        """Return what gives its reports their meaning; nothing is drawn by it."""
+        """Return the numbers that give its reports their meaning. Nothing is drawn by them."""
         return {
             "encoder": to_numbers(self.encoder),
             **self.channel.law,
@@ -93,7 +93,7 @@ class SampledMarginal(Marginal):
 
 @dataclass(frozen=True)
 class JointRandomizer:
-    """An encoder for each question, then one draw for all of them, or for those that are asked.
+    """An encoder for each question, then one draw for all questions, or for those that are asked.
 
     `from_json` refuses encoders and a channel that do not fit each other.
     """
@@ -118,7 +118,7 @@ class JointRandomizer:
 
     @property
     def samples(self) -> tuple[tuple[int, ...], ...]:
-        """The sets of questions that one person can be asked: one of all questions, or several."""
+        """The sets of questions that one person can be asked: one set of all, or several sets."""
         return self.channel.samples or (tuple(range(len(self.encoders))),)
 
     @property
@@ -138,17 +138,17 @@ class JointRandomizer:
 
     @cached_property
     def portions(self) -> tuple[Fraction, ...]:
-        """The part of people who are asked each question."""
+        """The proportion of people who are asked each question."""
         times = Counter(place for sample in self.samples for place in sample)
         return tuple(Fraction(times[at], len(self.samples)) for at in range(len(self.encoders)))
 
     def ratio_of(self, questions: Sequence[int]) -> Fraction:
-        """Return the largest such ratio if the rows differ in these questions at most."""
+        """Return the largest such ratio if rows of answers differ at most in these questions."""
         return self.channel.ratio([part for place in questions for part in self.parts[place]])
 
     @cached_property
     def each(self) -> Fraction:
-        """The largest such ratio if the rows differ in one question, the worst of all questions."""
+        """The largest such ratio if the rows of answers differ in one question, the worst one."""
         return max(self.ratio_of([place]) for place in range(len(self.encoders)))
 
     @property
@@ -186,7 +186,7 @@ class JointRandomizer:
     ) -> list[Any]:
         """Return a report for each value; raise ValueError if there is no such value.
 
-        `asked` are the places of the questions that are asked, if not all are, in order.
+        `asked` has the positions of the questions that are asked, in order, if not all are asked.
         """
         chosen = self.samples[0] if asked is None else tuple(asked)
         states = [self.encoders[place].states_of(values[place]) for place in chosen]
@@ -217,18 +217,19 @@ class JointRandomizer:
                     f"channel must take what the encoders give, {given}, got {law.inputs}"
                 )
         if self.asks_some:
-            # Each question has one size of sets, and the mean of its laws can be drawn.
+            # Check that each question has one size of sets, and that the mean of its laws is a
+            # channel.
             for place in range(len(self.encoders)):
                 one = self.channel.marginal(place)
                 check_total("channels", one.include + one.exclude, LARGEST_TOTAL)
 
     def check_limits(self, total: Fraction, each: Fraction) -> None:
-        """Raise ValueError unless both ratios are proved to be at most e^ε for the stated ε."""
+        """Raise ValueError unless each ratio is proved to be at most e^ε of its stated ε."""
         check_within("ratio", self.ratio, total)
         check_within("each", self.each, each)
 
     def to_json(self) -> dict[str, Any]:
-        """Return its whole numbers; those of fractions are strings, since they may pass 2^53."""
+        """Return its whole numbers. Those of fractions are strings, since they may exceed 2^53."""
         return {
             "encoders": [to_numbers(encoder) for encoder in self.encoders],
             **self._channel_json,
@@ -249,9 +250,10 @@ class JointRandomizer:
     def from_json(
         cls, data: dict[str, Any], samples: tuple[tuple[int, ...], ...] = ()
     ) -> "JointRandomizer":
-        """Return what `to_json` wrote, believing nothing: structure and fractions are checked.
+        """Return the randomizer that `to_json` wrote, after checks of its structure and fractions.
 
-        `samples` are the sets of questions that one person can be asked, where they are not all.
+        `samples` are the sets of questions that one person can be asked, if that is not all
+        questions.
 
         Raise ValueError if a number is not whole, the parts do not fit, or a stated number is not
         the true one.
@@ -297,9 +299,9 @@ def _read_sampled(
 
 
 def _key(encoders: tuple[Encoder, ...], sample: tuple[int, ...]) -> str:
-    """Return the places of the questions that are asked, each as that of the first like it."""
+    """Return the positions of the questions asked, each replaced by the first of its kind."""
     return ",".join(str(encoders.index(encoders[place])) for place in sample)
 
 
-#: A draw with one price: the randomizer of one question, or of several together.
+#: A draw with one cost: the randomizer of one question, or of several together.
 AnyDraw = Randomizer[Any, Any] | JointRandomizer

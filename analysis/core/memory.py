@@ -1,8 +1,8 @@
-"""What a device keeps for all waves: draws that its secret fixes, so that none has to be stored.
+"""A device's permanent draws for all waves. Its secret fixes them, so that none has to be stored.
 
-The words of a draw are HMAC-SHA-256 of what the draw is for, keyed with the secret; the bytes stand
-in ``docs/protocol.md``, and ``client/hashes.js`` makes the same. So equal answers have equal
-permanent draws in every wave and tab, and nothing of an answer is stored.
+The words of a draw are HMAC-SHA-256 of the draw's purpose, keyed with the secret. The bytes are in
+``docs/protocol.md``, and ``client/hashes.js`` makes the same words. So equal answers have equal
+permanent draws in every wave and tab, while nothing about an answer is stored.
 """
 
 import hmac
@@ -13,28 +13,28 @@ from fractions import Fraction
 from itertools import count
 from typing import Any
 
-#: A question as it stands in a frozen survey.
+#: A question of a frozen survey.
 _Spec = Mapping[str, Any]
 
 #: The protocol by which memories of newly published surveys are kept and priced.
-#: `analysis.survey.digest` and `Randomizer.spent` say what differs. Frozen questions name it; those
-#: without a name have 1.
+#: `analysis.survey.digest` and `Randomizer.spent` say what differs between protocols. A frozen
+#: question names its protocol; one that names none has protocol 1.
 PROTOCOL = 2
 
 #: The keys that freezing adds to a question with a memory.
 NEW_MEMORY = {"memory": PROTOCOL}
 
-#: Each message begins with this; another rule of making it would have another number.
+#: Each message begins with this tag. Another rule of making messages would have another number.
 _TAG = b"deniable-memory-1"
 
 
 def forever_of(question: _Spec) -> Fraction | None:
-    """Return the ε of one answer over the reports of all waves; None without a memory."""
+    """Return the ε of one answer over the reports of all waves; None if there is no memory."""
     return Fraction(repr(question["epsilon_forever"])) if "epsilon_forever" in question else None
 
 
 def is_stable(question: _Spec) -> bool:
-    """Return whether the answer is taken for one that cannot change between waves."""
+    """Return whether the survey assumes that the answer cannot change between waves."""
     return bool(question.get("stable", False))
 
 
@@ -44,7 +44,7 @@ def protocol_of(question: _Spec) -> int:
 
 
 def check_frozen(question: _Spec, remembers: bool) -> None:
-    """Raise ValueError unless what a frozen question says of its memory fits its randomizer.
+    """Raise ValueError unless a frozen question's words about its memory fit its randomizer.
 
     `remembers` says whether its randomizer has a memory.
     """
@@ -68,8 +68,9 @@ class Memory:
     def of(cls, secret: bytes, survey_id: str, question_id: str, digest: bytes) -> "Memory":
         """Return the memory of the device with this secret.
 
-        `digest`, of the compiled randomizer, keeps apart what other weights make of the same
-        words: else pairs of reports could become impossible under one answer, and ε infinite.
+        `digest` is that of the compiled randomizer. With it, randomizers of other weights draw from
+        other words. If they shared words, pairs of reports could become impossible under one
+        answer, and ε infinite.
         """
 
         def words(purpose: str, cohort: int = 0, symbol: int = 0) -> Iterator[int]:
@@ -85,7 +86,7 @@ class Memory:
 
     @classmethod
     def once(cls, words: Iterator[int]) -> "Memory":
-        """Return the memory of a device that is used once: each draw is the next of one stream."""
+        """Return the memory of a device that is used once. Its draws continue one stream."""
         return cls(lambda *_: words)
 
 

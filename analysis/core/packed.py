@@ -1,4 +1,4 @@
-"""Many sets of bits, packed 64 a word: bit b of a set is bit b % 64 of its word b // 64."""
+"""Many sets of bits, packed 64 in a word: bit b of a set is bit b % 64 of its word b // 64."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,17 +7,17 @@ from analysis.core.types import Array, Integers
 
 Packed = NDArray[np.uint64]
 
-#: The number of words that are added at once: 32 KiB, of which a cache holds several.
+#: The number of words that are added at once: 32 KiB. A cache holds several such blocks.
 _WORDS = 4096
 
-#: The byte whose bits are in the other order, for each byte.
+#: For each byte, the byte with its bits in reverse order.
 _TURNED = np.packbits(
     np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little"), axis=1
 )[:, 0]
 
 
 def words_for(bits: int) -> int:
-    """Return how many words a set of so many bits takes."""
+    """Return the number of words of a set with this number of bits."""
     return -(-bits // 64)
 
 
@@ -41,7 +41,7 @@ def unpack(packed: Packed, bits: int) -> NDArray[np.uint8]:
 
 
 def from_bytes(rows: NDArray[np.uint8], bits: int) -> Packed:
-    """Return (n, bytes) sets, whose bytes have the first bit in the highest place, packed."""
+    """Return packed sets from (n, bytes) whose first bit is the highest of a byte."""
     padded = np.zeros((len(rows), 8 * words_for(bits)), dtype=np.uint8)
     padded[:, : rows.shape[1]] = _TURNED[rows]
     return padded.view(np.uint64)
@@ -62,8 +62,8 @@ def column_sums(packed: Packed, bits: int) -> Integers:
     """Return how many of the sets have each bit: the (bits,) sums.
 
     They are added by carry-save adders (Warren, Hacker's Delight, 2nd edition 2013, section 5-1):
-    three words of equal weight become one with the sums of their bits, and one of twice the weight
-    with the carries. Words are blocks of rows here; at most two blocks of each weight wait.
+    three words of equal weight become a word with the sums of their bits, and a word of twice the
+    weight with the carries. Here words are blocks of rows. At most two blocks of each weight wait.
     """
     width = packed.shape[1]
     rows = max(1, _WORDS // width)
@@ -88,7 +88,7 @@ def column_sums(packed: Packed, bits: int) -> Integers:
 
 
 def _added(a: Packed, b: Packed, c: Packed) -> tuple[Packed, Packed]:
-    """Return the sums of the bits of three blocks, and carries of twice their weight."""
+    """Return the sums of the bits of three blocks, and the carries, which have twice the weight."""
     either = a ^ b
     carry = either & c
     carry |= a & b

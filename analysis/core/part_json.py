@@ -6,7 +6,7 @@ from typing import Any
 
 from analysis.core.errors import shown
 
-#: The most digits of a ratio or delta; texts of over 4,300 Python does not read as numbers.
+#: The most digits of a ratio or delta. Python refuses to read numbers of over 4,300 digits.
 _DIGITS = 4000
 
 
@@ -20,7 +20,7 @@ def _thawed(value: Any) -> Any:
 
 
 def read_part(what: str, table: dict[str, Any], data: Any) -> Any:
-    """Return an encoder or a channel from JSON: whole numbers of at least 1, or lists of them."""
+    """Return an encoder or a channel from JSON: whole numbers of at least 1, or lists of these."""
     name = data.get("name") if isinstance(data, dict) else data
     if not isinstance(data, dict) or not isinstance(name, str) or name not in table:
         raise ValueError(f"{what} must be one of {', '.join(table)}, got {shown(name)}")
@@ -34,7 +34,7 @@ def read_part(what: str, table: dict[str, Any], data: Any) -> Any:
 
 
 def check_part(part: Any) -> None:
-    """Raise ValueError unless its numbers are whole, and make sense."""
+    """Raise ValueError unless the part's numbers are whole, and pass its own check."""
     for field in fields(part):
         value = getattr(part, field.name)
         depth = str(field.type).count("tuple")

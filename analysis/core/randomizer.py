@@ -1,4 +1,4 @@
-"""Randomizers: an encoder, then a channel; what the browser runs for one question."""
+"""Randomizers: an encoder followed by a channel, which the browser runs for one question."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -29,12 +29,12 @@ ChannelT = TypeVar("ChannelT", bound=Channel, covariant=True)
 class Randomizer(Generic[EncoderT, ChannelT]):
     """An encoder and a channel that fit each other; `from_json` refuses any that do not.
 
-    With `limit`, the stated privacy is approximate: the probabilities of any set of reports under
-    two answers have at most this ratio, except for `delta`. Without it, `delta` is 0.
+    With `limit`, the stated privacy is approximate: a set of reports has at most this ratio of its
+    probabilities under two answers, except for `delta`. Without `limit`, `delta` is 0.
 
-    With `stages` it has a memory: the device keeps what the first channel makes of an input, for
-    all waves, and passes it through the second anew in each (Erlingsson, Pihur and Korolova, CCS
-    2014, section 3.1). `channel` is then both in a row, the law of one wave's report.
+    With `stages` it has a memory: for all waves, the device keeps what the first channel draws for
+    an input. Each wave passes that through the second channel anew (Erlingsson, Pihur and Korolova,
+    CCS 2014, section 3.1). `channel` is then the composition of both, the law of a wave's report.
     """
 
     encoder: EncoderT
@@ -49,15 +49,15 @@ class Randomizer(Generic[EncoderT, ChannelT]):
 
     @cached_property
     def ratio(self) -> Fraction:
-        """The largest ratio of the probabilities of one report under two answers; or `limit`.
+        """The largest ratio of the probabilities of one report under two answers, or `limit`.
 
-        docs/methods.md, (38).
+        See docs/methods.md, (38).
         """
         return self.channel.ratio(self.encoder.apart) if self.limit is None else self.limit
 
     @cached_property
     def delta(self) -> Fraction:
-        """The most by which a set's probability can exceed `ratio` times another's."""
+        """The most by which a set's probability can exceed `ratio` times another answer's."""
         if self.limit is None:
             return Fraction(0)
         channel: Any = self.channel
@@ -65,20 +65,20 @@ class Randomizer(Generic[EncoderT, ChannelT]):
 
     @property
     def largest_ratio(self) -> Fraction:
-        """The largest ratio of the probabilities of one report; with a δ it is above `ratio`."""
+        """The largest ratio of the probabilities of one report. With a δ it is above `ratio`."""
         return self.channel.ratio(self.encoder.apart)
 
     def contrasts(self) -> Array | None:
         """Return the probabilities of reports under the inputs that are easiest to distinguish.
 
-        It is None where they are not known; then only `ratio` and `delta` are.
+        It is None if these are not known. Then only `ratio` and `delta` are known.
         """
         found: Array | None = self.channel.contrasts(self.encoder.apart)
         return found
 
     @property
     def reports_values(self) -> bool:
-        """Return whether a report is one of the values, rather than a sign of several of them."""
+        """Return whether a report is one of the values. Otherwise it counts for several values."""
         return self.encoder.is_identity and self.channel.gives_one_symbol
 
     @property
@@ -95,7 +95,7 @@ class Randomizer(Generic[EncoderT, ChannelT]):
     def forever(self) -> Fraction:
         """The largest ratio over any number of waves, if the answer never changes.
 
-        Raise ValueError if it has no memory: fresh draws average out.
+        Raise ValueError if it has no memory, since without one the noise averages out.
         """
         if self.stages is None:
             raise ValueError("ratio over all waves: the randomizer has no memory")
@@ -103,10 +103,10 @@ class Randomizer(Generic[EncoderT, ChannelT]):
         return permanent.ratio(self.encoder.apart)
 
     def spent(self, reports: int, stable: bool = False, protocol: int = PROTOCOL) -> int:
-        """Return what so many reports of a respondent cost, in millionths of ε, rounded up.
+        """Return the cost of `reports` reports of a respondent, in millionths of ε, rounded up.
 
-        With a memory it is the worst over all answers, however they change, or, if `stable`, over
-        all that never do. By the first protocol, memories of bits cost what a looser bound proves.
+        With a memory, it is the worst cost over all sequences of answers or, if `stable`, over
+        those that never change. Protocol 1 charges memories of bits by a looser bound.
         """
         if self.stages is None:
             return reports * self.charge
@@ -121,13 +121,13 @@ class Randomizer(Generic[EncoderT, ChannelT]):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """The shape of a tally: cohorts, or 1 if there are none, and symbols."""
+        """The shape of a tally: the number of cohorts, or 1 if there are none, and of symbols."""
         return self.encoder.cohorts or 1, self.channel.symbols
 
     def randomize(self, value: Any, words: Iterator[int], memory: Memory | None = None) -> Any:
         """Return a report for a value; raise ValueError if the question's domain has no such value.
 
-        What the device keeps comes from `memory`. A device that is used once has none, and draws
+        The permanent draws come from `memory`. A device that is used once has no memory, and draws
         everything from `words`.
         """
         memory = memory or Memory.once(words)
@@ -145,10 +145,10 @@ class Randomizer(Generic[EncoderT, ChannelT]):
         return report if cohorts is None else {"cohort": cohort, "report": report}
 
     def randomize_many(self, values: Array, block: Block) -> Reports:
-        """Return the reports of many values, a device each, from the same distribution.
+        """Return a report for each of many values, each of a new device, from the same law.
 
-        `values` are as `as_array` of the domain gives them: an (n,) array of places of categories,
-        or of places of numbers in 0..1, NaN for no answer; or (n, flags) rows, of -1 for no answer.
+        `values` have the form of the domain's `as_array`: an (n,) array of positions of categories,
+        or of positions of numbers in 0..1, NaN for no answer; or (n, flags) rows, -1 for no answer.
         """
         cohorts: Array = np.broadcast_to(np.uint8(0), len(values))
         if self.encoder.cohorts is not None:
@@ -177,7 +177,7 @@ class Randomizer(Generic[EncoderT, ChannelT]):
         return Reports(cohorts, np.concatenate([column.drawn for column in columns]))
 
     def tally_many(self, reports: Reports) -> Integers:
-        """Return the tally of many reports: how many of each cohort count for each symbol."""
+        """Return the tally of many reports: how many of each cohort's count for each symbol."""
         cohorts, symbols = self.shape
         if cohorts == 1:
             return self.channel.count_many(reports.drawn).reshape(1, symbols)
@@ -192,18 +192,18 @@ class Randomizer(Generic[EncoderT, ChannelT]):
             counts = self.channel.count_many(reports.drawn)
             symbols = np.flatnonzero(counts)
             return np.zeros_like(symbols), symbols, counts[symbols]
-        # A few reports can have many cohorts: no whole tally is laid out for them.
+        # A few reports can have many cohorts, so this lays out no whole tally.
         cells, times = np.unique(self._cells(reports), return_counts=True)
         cohorts, symbols = np.divmod(cells.astype(np.int64), self.channel.symbols)
         return cohorts, symbols, times
 
     def sizes_many(self, reports: Reports) -> Integers | None:
-        """Return how many reports count for 0, 1, 2, ... symbols; None where all are alike."""
+        """Return how many reports count for 0, 1, 2, ... symbols; None if all count for as many."""
         sizes = self.channel.sizes_many(reports.drawn)
         return None if sizes is None else np.bincount(sizes, minlength=self.channel.symbols + 1)
 
     def _cells(self, reports: Reports) -> Array:
-        """Return the cell of the flattened tally of each thing that each report counts for."""
+        """Return the cells of the flattened tally that reports count for, with repetitions."""
         cohorts, symbols = self.shape
         dtype = np.min_scalar_type(cohorts * symbols)
         places, counted = self.channel.entries(reports.drawn)
@@ -225,7 +225,7 @@ class Randomizer(Generic[EncoderT, ChannelT]):
         return self.channel.check_report(report["report"], f"{field}.report")
 
     def tallied(self, report: Any) -> list[tuple[int, int]]:
-        """Return the cohort and symbol of each thing that a report, as it was sent, counts for."""
+        """Return each pair of cohort and symbol that a report, as it was sent, counts for."""
         cohorts, symbols, _ = self.cells_many(self.read_many([report]))
         return list(zip(cohorts.tolist(), symbols.tolist(), strict=True))
 
@@ -240,16 +240,16 @@ class Randomizer(Generic[EncoderT, ChannelT]):
 
     @property
     def portion(self) -> Fraction:
-        """The part of people who are asked: all, unless a table asks each person some questions."""
+        """The proportion of people who are asked. It is 1 unless a table asks only some."""
         return Fraction(1)
 
     @property
     def of_asked(self) -> "Randomizer[Any, Any]":
-        """The channel of respondents who are asked."""
+        """The randomizer of respondents who are asked."""
         return self
 
     def asked_in(self, counts: Integers) -> int:
-        """Return how many of the reports behind a tally are of people who were asked."""
+        """Return how many of the reports behind a tally are from people who were asked."""
         return self.reports_in(counts)
 
     def asked_many(self, reports: Reports) -> NDArray[np.bool_]:
@@ -257,7 +257,7 @@ class Randomizer(Generic[EncoderT, ChannelT]):
         return np.ones(len(reports.drawn), dtype=np.bool_)
 
     def as_of_asked(self, reports: Reports) -> Reports:
-        """Return reports of people who were asked as those of `of_asked`."""
+        """Return the reports of people who were asked in the form of reports of `of_asked`."""
         return reports
 
     def check(self) -> None:
@@ -291,7 +291,7 @@ class Randomizer(Generic[EncoderT, ChannelT]):
         check_within("ratio", self.ratio, asked)
 
     def check_forever(self, asked: Fraction | None) -> None:
-        """Raise ValueError unless all waves are proved to have a ratio of at most e^asked.
+        """Raise ValueError unless the ratio over all waves is proved to be at most e^asked.
 
         `asked` must be None if, and only if, there is no memory.
         """
@@ -350,7 +350,7 @@ class Randomizer(Generic[EncoderT, ChannelT]):
 
 
 def check_within(name: str, ratio: Fraction, asked: Fraction) -> None:
-    """Raise ValueError unless a ratio is proved to be at most e^asked, an ε that can be asked."""
+    """Raise ValueError unless `asked` is an allowed ε and a ratio is proved to be at most e^ε."""
     if not 0 < asked <= LARGEST:
         raise ValueError(f"epsilon must be above 0 and at most {LARGEST}, got {float(asked):g}")
     if ratio > exp_lower(asked):
@@ -362,7 +362,7 @@ AnyRandomizer = Randomizer[Any, Any]
 
 
 def is_weak(randomizer: AnyRandomizer) -> bool:
-    """Return whether one report nearly reveals its answer: from `epsilon.TELLING` on."""
+    """Return whether one report nearly reveals its answer: ε is at least `epsilon.TELLING`."""
     return is_telling(randomizer.charge)
 
 
@@ -374,7 +374,7 @@ def _spent(
     stable: bool,
     protocol: int,
 ) -> int:
-    """Return `Randomizer.spent` with a memory."""
+    """Return `Randomizer.spent` of a randomizer with a memory."""
     if stable:
         return micro(constant_ratio(*stages, apart, reports))
     if protocol > 1 and reports > 1 and stages[0].takes_bits:
@@ -385,7 +385,7 @@ def _spent(
 
 
 def _check_stages(permanent: Any, instant: Any) -> None:
-    """Raise ValueError unless two channels can stand in a row, each symbol an input of the next."""
+    """Raise ValueError unless the second channel can take the reports of the first as inputs."""
     if permanent.name != instant.name or not (permanent.can_be_kept and instant.can_be_kept):
         raise ValueError(
             "permanent must be bits before bits, or a window of width 1 before another, "

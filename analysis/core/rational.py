@@ -1,7 +1,8 @@
-"""What a finite channel's whole weights prove, and its decoding, unbiased to the last digit.
+"""Proofs from a finite channel's whole weights, and exactly unbiased scores of its reports.
 
-Elimination is Bareiss' ("Sylvester's identity and multistep integer-preserving Gaussian
-elimination", Mathematics of Computation 1968): whole numbers only, every division exact.
+The elimination is that of Bareiss ("Sylvester's identity and multistep integer-preserving Gaussian
+elimination", Mathematics of Computation 1968). It uses whole numbers only, and every division is
+exact.
 """
 
 from collections.abc import Sequence
@@ -15,17 +16,18 @@ from numpy.typing import NDArray
 from analysis.core.types import Floats
 from analysis.core.words import WORD
 
-#: A rank modulo a prime is at most the rank, so full rank modulo this one (Mersenne's) is proof.
+#: A rank modulo a prime is at most the rank. So full rank modulo this Mersenne prime is a proof.
 PRIME = 2**61 - 1
 
-#: Inverse frequencies are rounded to this many parts: the variance rises by under 1e-9 of it.
+#: Inverse frequencies are rounded to multiples of 1/this. That raises variances by less than 1e-9
+#: of them.
 _PARTS = 2**16
 
 
 class Quotients(Sequence[Fraction]):
-    """Whole numbers over one denominator: fractions that are made when they are looked at.
+    """Whole numbers over one denominator. A fraction is made when it is looked at.
 
-    As an array of floats they are divided without that, and rounded as the fractions would be.
+    An array of floats is made without these fractions, and rounded as they would be.
     """
 
     def __init__(self, tops: Sequence[int], bottom: int) -> None:
@@ -54,7 +56,7 @@ class Quotients(Sequence[Fraction]):
 
 
 def rank(rows: Sequence[Sequence[int]]) -> int:
-    """Return the rank of an integer matrix modulo `PRIME`, which is never more than its rank."""
+    """Return the rank of an integer matrix modulo `PRIME`, which never exceeds its rank."""
     left = [[entry % PRIME for entry in row] for row in rows]
     pivots = 0
     while left:
@@ -72,7 +74,7 @@ def rank(rows: Sequence[Sequence[int]]) -> int:
 
 
 def solve(matrix: Sequence[Sequence[int]], sides: Sequence[Sequence[int]]) -> list[list[Fraction]]:
-    """Return the exact `x` with ``matrix @ x == side``, for each of `sides`.
+    """Return the exact solution `x` of ``matrix @ x == side`` for each of `sides`.
 
     Raise ValueError if the square `matrix` is singular.
     """
@@ -107,23 +109,24 @@ def solve(matrix: Sequence[Sequence[int]], sides: Sequence[Sequence[int]]) -> li
 def unbiased(
     rows: Sequence[Sequence[int]], targets: Sequence[Sequence[Fraction | int]]
 ) -> tuple[tuple[Fraction, ...], ...]:
-    """Return scores of a channel's outputs with exactly the target as expectation, for each input.
+    """Return scores of a channel's outputs whose expectation is exactly the target for each input.
 
-    Where there are more outputs than inputs, they have the least variance when all inputs are
-    equally frequent: ``v = D⁻¹ Pᵀ (P D⁻¹ Pᵀ)⁻¹ target``, `D` the mean of the rows of `P`
-    (docs/methods.md, (9)).
+    If there are more outputs than inputs, these are the scores with the least variance when all
+    inputs are equally frequent: ``v = D⁻¹ Pᵀ (P D⁻¹ Pᵀ)⁻¹ target``, where `D` is the mean of the
+    rows of `P` (docs/methods.md, (9)).
 
     Parameters
     ----------
     rows
-        Whole weights of the outputs, a row for each input; all rows have equal sums.
+        Whole weights of the outputs, in a row for each input. All rows have equal sums.
     targets
         Vectors of one expectation for each input.
 
     Returns
     -------
-    Scores, one tuple for each target.
-    Two answers told truly 3 times in 4, ``unbiased([[3, 1], [1, 3]], [[0, 1]])``: -1/2 and 3/2.
+    One tuple of scores for each target.
+    If two answers are reported truly 3 times in 4, ``unbiased([[3, 1], [1, 3]], [[0, 1]])`` is -1/2
+    and 3/2.
 
     Raise ValueError if the rows differ in length or sum, or are linearly dependent.
     """
@@ -156,14 +159,14 @@ def unbiased(
 
 
 def least_variance(chances: Floats, targets: Floats) -> tuple[Floats, float]:
-    """Return the scores of `unbiased` in floats, for design, and how well they are conditioned.
+    """Return the scores of `unbiased` as floats, for design, and their conditioning.
 
     Parameters
     ----------
     chances : (m, n) array
         Probability of each output, a row for each input.
     targets : (m, t) array
-        Wanted expectations, a column for each of t targets.
+        Wanted expectations, in a column for each of t targets.
 
     Returns
     -------

@@ -1,6 +1,6 @@
-"""Texts as answers: when two are the same, and the public words that each is hashed to.
+"""Texts as answers: when two texts are the same, and the public words that a text is hashed to.
 
-Equal words in Python and in ``client/encoders.js``; ``docs/protocol.md`` has the bytes.
+Python and ``client/encoders.js`` make equal words; ``docs/protocol.md`` has the bytes.
 """
 
 import hashlib
@@ -10,7 +10,7 @@ import unicodedata
 
 import numpy as np
 
-#: Each message begins with this; another rule of making it would have another number.
+#: Each message begins with this tag. Another rule of making messages would have another number.
 _TAG = b"deniable-text-1"
 
 #: The kinds of hashed texts: no answer at all, a whole text, or the beginning of a longer one.
@@ -22,16 +22,16 @@ _SPACE = re.compile(r"[\t-\r ]+")
 def normalized(text: str) -> str:
     """Return the form that equal texts share: NFKC (Unicode Standard Annex 15), folded, trimmed.
 
-    Case is folded by lower, upper and lower case, with one lower sigma, since browsers have no
-    other rule; that joins the texts that full case-folding does, and dotless i with i. Runs of
-    white space become one space.
+    Case is folded by converting to lower, upper and again lower case, with one lower sigma, since
+    browsers have no other rule. Texts become equal that full case folding makes equal; dotless i
+    also becomes i. Runs of white space become one space.
     """
     folded = unicodedata.normalize("NFKC", text).lower().upper().lower().replace("ς", "σ")
     return _SPACE.sub(" ", unicodedata.normalize("NFKC", folded)).strip(" ")
 
 
 def text_words(what: int, text: str, start: int, count: int) -> tuple[int, ...]:
-    """Return `count` words of a text from `start` on: 32 bits each, as if drawn uniformly for it.
+    """Return `count` words of a text from `start` on, each of 32 bits, as if drawn uniformly.
 
     The text is normalized; `what` is `NOTHING`, `WHOLE` or `BEGINNING`. One SHA-256 gives eight
     words of the stream.

@@ -1,4 +1,4 @@
-"""Short names for types: of arrays, and of how inputs of bits differ."""
+"""Short names for types of arrays, and for how inputs of bits differ."""
 
 from typing import Any
 

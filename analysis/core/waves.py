@@ -1,12 +1,13 @@
 """What several waves reveal together if a device keeps permanent draws and adds fresh noise.
 
-The permanent channel draws once for each input (for bits: once for each place and its 0 or 1), the
-instant one anew in each wave (Erlingsson, Pihur and Korolova, CCS 2014, section 3). An answer that
-changes costs more than one that never does: the new input has a new permanent draw, and of what
-stays the same each further report gives evidence. There is no bound for all waves then.
-By hand: two inputs, and both channels windows with near 3, far 1. One wave has the ratio
-(3*3 + 1*1) / (3*1 + 1*3) = 5/3. Two have (3*9 + 1*1) / (1*9 + 3*1) = 7/3 if the answer stays the
-same, else (5/3)^2 = 25/9; for T equal answers the ratio nears 3, for others it has no end.
+The permanent channel draws once for each input (for bits: once for each position and its 0 or 1).
+The instant channel draws anew in each wave (Erlingsson, Pihur and Korolova, CCS 2014, section 3).
+An answer that changes costs more than one that never changes: the new input has a new permanent
+draw, and each further report adds evidence about the old one. Then there is no bound for all waves.
+By hand: there are two inputs, and both channels are windows with near 3, far 1. One wave has the
+ratio (3*3 + 1*1) / (3*1 + 1*3) = 5/3. Two waves have (3*9 + 1*1) / (1*9 + 3*1) = 7/3 if the answer
+stays the same, and (5/3)^2 = 25/9 if it changes. As equal answers are repeated, the ratio
+approaches 3; for answers that change it grows without bound.
 """
 
 from collections.abc import Callable, Iterator
@@ -20,15 +21,15 @@ from analysis.core.channels.window import Window
 from analysis.core.types import Apart
 
 Counts = tuple[int, ...]
-#: A search for the largest ratio, given both channels, `apart` and the waves.
+#: A search for the largest ratio, given both channels, `apart` and the number of waves.
 _Search = Callable[..., Fraction]
 
-#: How inputs differ in a single bit, either way, as `Bits.ratio` takes it.
+#: The differences of inputs in a single bit, either way, as `Bits.ratio` takes them.
 ONE_BIT = ((1, 0), (0, 1))
 
-#: Beyond so many waves, the exact search takes too long for three or more inputs.
+#: Beyond this many waves, the exact search takes too long for three or more inputs.
 EXACT = 6
-#: Beyond so many waves, every search takes too long.
+#: Beyond this many waves, every search takes too long.
 SEARCHED = 12
 
 
@@ -36,20 +37,21 @@ SEARCHED = 12
 def worst_ratio(
     permanent: Window | Bits, instant: Window | Bits, apart: Apart, waves: int
 ) -> Fraction:
-    """Return the largest ratio of probabilities of `waves` reports, whatever was answered in each.
+    """Return the largest ratio of probabilities of `waves` reports, whatever the answers were.
 
-    Windows: exact for two inputs, for more inputs than waves, and for up to `EXACT` waves; else a
-    bound. Bits: a bound; exact if any `most` places can be an input's ones, with `most` the largest
-    number in `apart`, and there are ``2 * most * waves`` places. After `SEARCHED` waves a bound of
-    each further report, given those before. Never falls as waves are added.
+    For windows, it is exact for two inputs, for more inputs than waves, and for up to `EXACT`
+    waves; otherwise it is a bound. For bits it is a bound. It is exact if any `most` positions can
+    be an input's ones, where `most` is the largest number in `apart`, and there are at least ``2 *
+    most * waves`` positions. After `SEARCHED` waves, it adds a bound of each further report given
+    those before. It never falls as waves are added.
 
     Parameters
     ----------
     permanent, instant : Window or Bits
-        Two of one kind, with equal `inputs`. Windows have width 1 and ``far <= near``.
+        Two channels of one kind with equal `inputs`. Windows have width 1 and ``far <= near``.
     apart : pairs of numbers
-        In how many ones two inputs can differ, either way; of no meaning for windows. No input has
-        more ones than the largest of these numbers.
+        The numbers of ones in which two inputs can differ, either way; not used for windows. No
+        input has more ones than the largest of these numbers.
     waves : int
         At least 0.
     """
@@ -64,27 +66,28 @@ def worst_ratio(
 def constant_ratio(
     permanent: Window | Bits, instant: Window | Bits, apart: Apart, waves: int
 ) -> Fraction:
-    """Return the exact ratio of `worst_ratio` if the answer was the same in all waves.
+    """Return the largest ratio, exactly, if the answer was the same in all waves.
 
-    It rises with the waves to the permanent channel's own ratio and never passes it.
+    It rises with the number of waves to the permanent channel's own ratio and never exceeds it.
     """
     constant: _Search = _constant_bits if permanent.takes_bits else _constant_window
     return constant(permanent, instant, apart, waves)
 
 
 def _last(instant: Window | Bits, apart: Apart, waves: int) -> Fraction:
-    """Return the largest ratio of the chances of a last report, whatever came before.
+    """Return the largest ratio of the probabilities of a last report, whatever came before.
 
-    Given all before it, the chance of a symbol is a mean of near/total and far/total; so for a bit.
-    Bits differ only where one of the histories has had a one.
+    Given all reports before it, the probability of a symbol is a weighted mean of near/total and
+    far/total. For a bit it is a weighted mean of one/total and zero/total. Bits differ only where
+    one of the histories has had a one.
     """
     touched = min(instant.inputs, 2 * waves * max(map(max, apart), default=0))
     return instant.ratio(((touched, 0), (0, touched)))
 
 
 def _constant_window(permanent: Window, instant: Window, _: Apart, waves: int) -> Fraction:
-    # The reports that tell two inputs apart best are always one of the two. The other symbols, all
-    # but two, are as likely under both.
+    # Two inputs are easiest to distinguish if all reports are one of the two. All other symbols are
+    # equally likely under both.
     near, far = instant.near**waves, instant.far**waves
     rest = (permanent.inputs - 2) * permanent.far * far
     return Fraction(
@@ -101,10 +104,10 @@ def _constant_bits(permanent: Bits, instant: Bits, apart: Apart, waves: int) -> 
 def _worst_bits(permanent: Bits, instant: Bits, apart: Apart, waves: int) -> Fraction:
     if waves < 2:
         return constant_ratio(permanent, instant, apart, waves)
-    # Bits are independent. Compare both histories with a bit that is never 1: the two largest
-    # ratios bound the bit's, and reach it if only one history has ones there. The set of waves in
-    # which a bit is 1 can have any size up to `waves`, if the sizes of all bits have the sum
-    # `slots`: laid end to end around the circle of waves, the sets cover each equally often
+    # Bits are independent. Compare each history with a bit that is never 1. The product of the two
+    # largest ratios bounds the bit's ratio, and equals it if only one history has ones there. The
+    # set of waves in which a bit is 1 can have any size up to `waves`, if the sizes of all bits sum
+    # to `slots`: laid end to end around the circle of waves, the sets cover each wave equally often
     # (McNaughton, Management Science 1959).
     slots = waves * max(map(max, apart))
     raised, lowered = _gains(permanent, instant, waves)
@@ -117,7 +120,7 @@ def _worst_window(permanent: Window, instant: Window, apart: Apart, waves: int) 
     relaxed = _largest(permanent, instant, waves, waves, _relaxed)
     if permanent.inputs > waves:
         return relaxed
-    # Given the others, the chance of a last report is between far/total and near/total.
+    # Given the others, the probability of a last report is between far/total and near/total.
     fewer = _worst_window(permanent, instant, apart, waves - 1)
     return min(relaxed, fewer * instant.ratio())
 
@@ -129,13 +132,14 @@ def _largest(
     length: int,
     least: Callable[[Window, Window, Counts], int],
 ) -> Fraction:
-    """Return the largest ratio over all reports; `least` gives their smallest chance, as `_chance`.
+    """Return the largest ratio over all reports. `least` returns their smallest `_chance`.
 
-    Waves and symbols are exchangeable, so only how often each symbol is reported matters: the
-    chance is (far/total)^T times E r^n for each input, with r = near/far of the instant channel,
-    and n how often the input's kept symbol was reported in its waves. It is largest if each wave's
-    input is its report: parting an input's symbols raises it, as near >= far, and so does joining
-    the waves of one symbol, since E r^(n + m) >= E r^n E r^m if n and m rise together (Chebyshev).
+    Waves and symbols are exchangeable, so only the number of reports of each symbol matters. The
+    probability is (far/total)^T times E r^n for each input, where r is near/far of the instant
+    channel, and n is the number of reports of the input's kept symbol in its waves. It is largest
+    if each wave's input is its report. Separating an input's symbols raises it, as near >= far.
+    Joining the waves of one symbol raises it too, since E r^(n + m) >= E r^n E r^m if n and m rise
+    together (Chebyshev).
     """
     largest = Fraction(0)
     for some in _partitions(waves, waves, permanent.inputs):
@@ -146,7 +150,7 @@ def _largest(
 
 
 def _chance(permanent: Window, instant: Window, label: int, counts: Counts) -> int:
-    """Return E r^n for the input `label`, whose reports are counted, times total far^reports."""
+    """Return E r^n times total far^reports, for the input `label` and the counts of its reports."""
     reports = sum(counts)
     none: int = instant.far**reports
     chance: int = permanent.total * none
@@ -157,13 +161,14 @@ def _chance(permanent: Window, instant: Window, label: int, counts: Counts) -> i
 
 
 def _relaxed(permanent: Window, instant: Window, counts: Counts) -> int:
-    """Return a bound below the least chance; the least itself if inputs outnumber reports.
+    """Return a lower bound of the least probability; it is exact if inputs outnumber reports.
 
     By Chebyshev an input should have no symbol twice. With m symbols its E r^n is then at least
-    1 + m (r - 1) far/total, and just that if it is not among them. This is log-concave in m, so
-    the least even m are best (Gale and Ryser): one input's waves report all symbols, another's all
-    that were reported twice or more, and so on. The reported symbols and these inputs are at most
-    one more than the reports, so they can all differ.
+    1 + m (r - 1) far/total, and equal to that if the input is not among them. This is log-concave
+    in m, so that the most uneven numbers m are best (Gale and Ryser): the waves of one input report
+    all symbols, those of another report all symbols that were reported twice or more, and so on.
+    There are at most one more of the reported symbols and these inputs than of reports, so they can
+    all differ.
     """
     base, rise = permanent.total * instant.far, permanent.far * (instant.near - instant.far)
     rows = range(sum(counts))
@@ -171,7 +176,7 @@ def _relaxed(permanent: Window, instant: Window, counts: Counts) -> int:
 
 
 def _searched(permanent: Window, instant: Window, counts: Counts) -> int:
-    """Return the least chance, over all ways to share the reports among the inputs."""
+    """Return the least probability over all ways to share the reports among the inputs."""
 
     @cache
     def least(label: int, left: Counts) -> int:
@@ -187,7 +192,7 @@ def _searched(permanent: Window, instant: Window, counts: Counts) -> int:
 
 
 def _partitions(whole: int, most: int, parts: int) -> Iterator[Counts]:
-    """Yield all falling sequences of at most `parts` numbers of 1..most with this sum."""
+    """Yield all non-increasing sequences of at most `parts` numbers of 1..most with this sum."""
     if not whole:
         yield ()
     elif parts:
@@ -197,7 +202,7 @@ def _partitions(whole: int, most: int, parts: int) -> Iterator[Counts]:
 
 
 def _packed(gains: list[Fraction], bits: int, slots: int) -> Fraction:
-    """Return the largest product of gains of so many sizes that sum to at most `slots`."""
+    """Return the largest product of gains of `bits` sizes that sum to at most `slots`."""
     unlimited = bits >= slots
     best = [Fraction(1)] * (slots + 1)
     for _ in range(1 if unlimited else bits):
@@ -213,10 +218,10 @@ def _packed(gains: list[Fraction], bits: int, slots: int) -> Fraction:
 def _gains(
     permanent: Bits, instant: Bits, waves: int, fewest: int = 0
 ) -> tuple[list[Fraction], list[Fraction]]:
-    """Return the largest ratios of the chances of one bit's reports, 1 in some waves or in none.
+    """Return the largest ratios of one bit's reports if it is 1 in some waves or in none.
 
-    The first list has the ratio of a bit that is 1 in `fewest` waves, one more, .. all to one that
-    never is; the second has the ratio the other way round.
+    The first list has the ratio of the probability if the bit is 1 in `fewest`, `fewest` + 1, ...,
+    all waves to the probability if it never is 1. The second list has the inverse ratio.
     """
 
     def ratios(size: int) -> Iterator[Fraction]:
@@ -232,9 +237,10 @@ def _gains(
 
 
 def chance_of_bit(permanent: Bits, instant: Bits, kept: int, length: int, ones: int) -> int:
-    """Return the chance of `length` reports that share one kept bit, of which `ones` are 1.
+    """Return the probability that `ones` of `length` reports that share one kept bit are 1.
 
-    It is a whole number: the chance times a total for each draw. `kept` is the weight of a 1.
+    It is that of one order of these reports, times a total for each draw, and so a whole number.
+    `kept` is the weight of a 1.
     """
     one: int = instant.one**ones * (instant.total - instant.one) ** (length - ones)
     zero: int = instant.zero**ones * (instant.total - instant.zero) ** (length - ones)

@@ -1,32 +1,34 @@
-"""What several waves reveal together about permanent bits, if inputs have few bits or few ones.
+"""What several waves reveal together about permanent bits if inputs have few bits or few ones.
 
 A history is the input of each wave. Compare two histories. Let bit i be 1 in the waves A_i of the
-first and B_i of the second. The permanent channel keeps one draw for the ones of a bit and one for
-its zeros, so the reports of bit i depend on A_i alone under the first history, and on B_i alone
-under the second:
+first and in the waves B_i of the second. The permanent channel keeps one draw for the ones of a bit
+and one for its zeros. So the reports of bit i depend only on A_i under the first history, and only
+on B_i under the second:
 
-    P[y_i | A] = E[chance of the reports in A] E[chance of the reports outside A].
+    P[y_i | A] = E[probability of the reports in A] E[probability of the reports outside A].
 
-Bits are independent, and their reports can be anything, so the worst ratio of all reports is the
-product over the bits of r(A_i, B_i), each the worst ratio of one bit's reports. Waves are
-exchangeable: r depends only on how many waves are in both sets, in each alone, and in neither.
+Bits are independent, and all their reports are possible. So the worst ratio of all reports is the
+product over the bits of r(A_i, B_i), the worst ratio of one bit's reports. Waves are exchangeable:
+r depends only on the numbers of waves in both sets, in each set alone, and in neither.
 
-An input has 1 to `most` ones, so over `waves` waves the sizes of all A_i have a sum of ``waves`` to
-``most * waves``, and so have those of all B_i. `worst_total` maximizes the sum of ln r(A_i, B_i)
-over all sizes and overlaps with such sums, by dynamic programming over the bits. Every pair of
-histories is among them, so none tells more. It is a bound because not all of them need belong to
-histories; for inputs with a single 1 it was exact in every case that was enumerated.
+An input has 1 to `most` ones, so over `waves` waves the sizes of all A_i sum to at least ``waves``
+and at most ``most * waves``. So do those of all B_i. `worst_total` maximizes the sum of
+ln r(A_i, B_i) over all sizes and overlaps with such sums, by dynamic programming over the bits.
+Every pair of histories is among them, so no pair reveals more. The maximum is a bound, because some
+sizes and overlaps may belong to no pair of histories. For inputs with a single 1 it was exact in
+every case that was enumerated.
 
-It never passes the product of two separate packings that `waves.worst_ratio` takes, since
-r(A, B) <= r(A, {}) r({}, B). Both are equal from ``2 * most * waves`` bits on: then each history
-can have its ones in bits of its own. It never falls as waves are added: one more wave in which a
-bit is 1 in both histories, or 0 in both, lowers no r: its report can be left out of account.
+It never exceeds the product of two separate packings that `waves.worst_ratio` takes, since
+r(A, B) <= r(A, {}) r({}, B). Both are equal from ``2 * most * waves`` bits on, since each history
+can then have its ones in bits of its own. It never falls as waves are added: one more wave in which
+a bit is 1 in both histories, or 0 in both, lowers no r, since its report can be ignored.
 
-By hand: two inputs with one bit each, two waves, and both channels three times as likely to keep a
-bit as to turn it. A bit that is 1 in one wave of the first history and in the other of the second
-has the ratio (5/3)^2. So has the other bit, and no pair of histories tells more: (5/3)^4 = 7.7.
-Separate packings compare bits that are 1 in one wave with ones that never are. These have the
-ratios 25/12 and, the other way, 28/15, and each counts twice: 15.1.
+By hand: there are two inputs with one bit each and two waves, and both channels are three times as
+likely to keep a bit as to flip it. A bit that is 1 in one wave of the first history, and in the
+other wave of the second history, has the ratio (5/3)^2. So has the other bit, and no pair of
+histories reveals more: (5/3)^4 = 7.7. Separate packings compare bits that are 1 in one wave with
+bits that never are. These have the ratios 25/12 and, the other way round, 28/15. Each counts twice:
+15.1.
 """
 
 from collections.abc import Callable
@@ -42,11 +44,11 @@ from analysis.core.waves import ONE_BIT, SEARCHED, chance_of_bit
 #: Logarithms are rounded up to trillionths. Their sums are whole numbers below 2^53, so that
 #: JavaScript adds them exactly. What rounding adds is far below the millionths that are charged.
 TRILLION = 10**12
-#: Inputs with more ones have too many sizes to go through on a phone, and the costs of their waves
-#: take long to prove.
+#: Inputs with more ones have too many sizes for a phone to go through, and proving the costs of
+#: their waves takes long.
 MOST_ONES = 4
-#: Floats choose which reports are compared as fractions: all within this factor of the largest
-#: ratio. Their own error is below 1e-13.
+#: Floats choose the reports that are compared as fractions: all whose ratio is within this factor
+#: of the largest. The error of these floats is below 1e-13.
 _NEAR = 1 - 1e-9
 
 
@@ -64,7 +66,7 @@ def worst_total(permanent: Bits, instant: Bits, most: int, waves: int) -> int:
     """
     if waves > SEARCHED:
         each = fewest_parts(instant.ratio(ONE_BIT), TRILLION)
-        # Given all before it, the chance of a bit is between zero/total and one/total; and bits
+        # Given all before it, the probability of a bit is between zero/total and one/total. Bits
         # differ only where one of the histories has had a one.
         touched = sum(
             min(permanent.inputs, 2 * most * wave) for wave in range(SEARCHED + 1, waves + 1)
@@ -80,13 +82,13 @@ def worst_total(permanent: Bits, instant: Bits, most: int, waves: int) -> int:
 
 
 def _shared(gains: list[list[int]], bits: int, slots: int) -> int:
-    """Return the largest sum of gains, of one for each bit, by the sizes of A_i and of B_i.
+    """Return the largest sum of gains, one for each bit, over the sizes of A_i and of B_i.
 
-    Those of all A_i have a sum of ``len(gains) - 1``, the number of waves, to `slots`; so have
-    those of all B_i.
+    The sizes of all A_i sum to at least ``len(gains) - 1``, the number of waves, and at most
+    `slots`. So do those of all B_i.
     """
     waves = len(gains) - 1
-    # Floats hold the whole numbers exactly, and minus infinity for sums that nothing has.
+    # Floats hold the whole numbers exactly, and minus infinity for sums that are impossible.
     best = np.full((slots + 1, slots + 1), -np.inf)
     best[0, 0] = 0
     for _ in range(bits):
@@ -101,7 +103,7 @@ def _shared(gains: list[list[int]], bits: int, slots: int) -> int:
 
 
 def _packed(gains: list[int], slots: int) -> int:
-    """Return the largest sum of gains of sizes that sum to at most `slots`."""
+    """Return the largest sum of the gains of sizes that sum to at most `slots`."""
     best = [0] * (slots + 1)
     for used in range(1, slots + 1):
         sizes = range(1, min(used, len(gains) - 1) + 1)
@@ -112,9 +114,9 @@ def _packed(gains: list[int], slots: int) -> int:
 def _gain_of_bit(permanent: Bits, instant: Bits, waves: int) -> Callable[[int, int], int]:
     """Return a function of the sizes of A and of B: ln of the worst r(A, B), in trillionths.
 
-    That is the largest over all overlaps of two sets of these sizes.
+    It is the largest over all overlaps of two sets of these sizes.
     """
-    # Of reports that share one kept bit: by how many they are, and their ones.
+    # The probabilities of reports that share one kept bit, by their number and that of ones.
     ones, zeros = (
         [
             [chance_of_bit(permanent, instant, kept, length, told) for told in range(length + 1)]
@@ -124,7 +126,7 @@ def _gain_of_bit(permanent: Bits, instant: Bits, waves: int) -> Callable[[int, i
     )
 
     def gain(raised: int, lowered: int) -> int:
-        # The chances of the reports in A, outside A, in B, and outside B.
+        # The probabilities of the reports in A, outside A, in B, and outside B.
         exact = ones[raised], zeros[waves - raised], ones[lowered], zeros[waves - lowered]
         reports = _reports(waves, raised, lowered)
         inside, outside, other_inside, other_outside = (
@@ -142,12 +144,12 @@ def _gain_of_bit(permanent: Bits, instant: Bits, waves: int) -> Callable[[int, i
 
 
 def _reports(waves: int, raised: int, lowered: int) -> Integers:
-    """Return how many reports of a bit can be 1, for all overlaps of A and B of these sizes.
+    """Return the possible numbers of reports that are 1, for all overlaps of sets of these sizes.
 
     Returns
     -------
     (n, 4) array
-        In the waves of A, in the others, in those of B, and in the others; each row once.
+        The numbers in the waves of A, outside A, in the waves of B, and outside B; no row twice.
     """
     rows = []
     for both in range(max(0, raised + lowered - waves), min(raised, lowered) + 1):

@@ -1,7 +1,7 @@
 """Exact draws from a stream of uniform 32-bit words.
 
-Whoever draws passes the stream: a browser's is filled by ``crypto.getRandomValues``, a test's by
-a list, a simulation's by a seed. With equal words, Python and ``client/exact.js`` draw equally.
+The caller passes the stream: ``crypto.getRandomValues`` fills it in a browser, a list in a test,
+and a seed in a simulation. From equal words, Python and ``client/exact.js`` draw equal results.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 #: The number of values of a word.
 WORD = 2**32
 
-#: A function that returns an array of so many uniform words: the stream of those who draw for many
+#: A function that returns an array of this many uniform words: the stream for drawing for many
 #: respondents at once.
 Block = Callable[[int], NDArray[np.uint32]]
 
@@ -28,7 +28,7 @@ LARGEST_TOTAL = 2**53 - 1
 
 
 def check_total(name: str, total: int, most: int = WORD) -> None:
-    """Raise ValueError unless words can draw from a channel's weights of this sum."""
+    """Raise ValueError unless weights of this sum can be drawn from words."""
     if total > most:
         words = "2^32" if most == WORD else f"{most:,}"
         raise ValueError(f"{name}: weights must sum to at most {words}, got {total}")
@@ -37,9 +37,9 @@ def check_total(name: str, total: int, most: int = WORD) -> None:
 def below(total: int, words: Iterator[int]) -> int:
     """Return a uniform integer of 0..total-1.
 
-    A word at or above the largest multiple of `total` is drawn again, so that each result has
-    exactly the same number of words behind it (no modulo bias). A total above 2^32 takes two words,
-    of which the first counts 2^32 times.
+    A word at or above the largest multiple of `total` is drawn again, so that exactly the same
+    number of words leads to each result (no modulo bias). A total above 2^32 takes two words, of
+    which the first counts 2^32 times.
 
     Preconditions: ``1 <= total <= 2**53 - 1``.
     """
@@ -56,16 +56,16 @@ def below(total: int, words: Iterator[int]) -> int:
 
 
 def by_weight(weights: Sequence[int], words: Iterator[int]) -> int:
-    """Return a place in a list of whole weights, with a chance in proportion to its weight."""
+    """Return a position in a list of whole weights, with probability proportional to its weight."""
     sums = list(accumulate(weights))
     return bisect_right(sums, below(sums[-1], words))
 
 
 def chosen(needed: int, count: int, words: Iterator[int]) -> Iterator[bool]:
-    """Yield for each of `count` items whether it is among `needed` ones that are drawn.
+    """Yield for each of `count` items whether it is among the `needed` items that are drawn.
 
-    All choices of so many items are equally likely. Selection sampling: Knuth, The Art of Computer
-    Programming, volume 2, 3.4.2, algorithm S.
+    All choices of that many items are equally likely. This is selection sampling: Knuth, The Art of
+    Computer Programming, volume 2, 3.4.2, algorithm S.
     """
     for left in range(count, 0, -1):
         is_chosen = below(left, words) < needed
@@ -74,10 +74,10 @@ def chosen(needed: int, count: int, words: Iterator[int]) -> Iterator[bool]:
 
 
 def bernoulli(chance: Fraction, words: Iterator[int]) -> int:
-    """Return 1 with exactly the probability `chance`, else 0.
+    """Return 1 with exactly the probability `chance`, and 0 otherwise.
 
-    Compares the binary expansion of `chance` with random bits, a word at a time, and stops where
-    they first differ; hence exact for any denominator. Preconditions: ``0 <= chance < 1``.
+    It compares the binary expansion of `chance` with random bits, a word at a time, and stops where
+    they first differ. So it is exact for any denominator. Preconditions: ``0 <= chance < 1``.
     """
     rest = chance
     while rest:
@@ -89,7 +89,7 @@ def bernoulli(chance: Fraction, words: Iterator[int]) -> int:
 
 
 def parts(n: int, size: int = 32768) -> Iterator[slice]:
-    """Return slices that cover 0..n-1, so short that a cache holds an array of words for each."""
+    """Return slices that cover 0..n-1, each so short that a cache holds an array of its words."""
     return (slice(start, min(start + size, n)) for start in range(0, n, size))
 
 
@@ -106,7 +106,7 @@ def below_many(total: int, n: int, block: Block) -> NDArray[np.uint32]:
             again = again[drawn >= limit]
     if total == limit:
         return words
-    # This is words % total, by a division for which numpy has vector instructions.
+    # This is words % total, written as a division, for which numpy has vector instructions.
     multiples = words // np.uint32(total)
     multiples *= np.uint32(total)
     np.subtract(words, multiples, out=multiples)
@@ -114,13 +114,13 @@ def below_many(total: int, n: int, block: Block) -> NDArray[np.uint32]:
 
 
 def by_weight_many(weights: Sequence[int], n: int, block: Block) -> NDArray[np.int64]:
-    """Return `n` places in a list of whole weights, each drawn as `by_weight` does."""
+    """Return `n` positions in a list of whole weights, each drawn as `by_weight` does."""
     sums = np.cumsum(weights, dtype=np.uint64)
     return np.searchsorted(sums, _wide_below(int(sums[-1]), n, block), side="right")
 
 
 def under_many(part: int, total: int, n: int, block: Block) -> NDArray[np.bool_]:
-    """Return for `n` uniform integers of 0..total-1, drawn as `below` does, whether they are under.
+    """Return whether each of `n` uniform integers of 0..total-1, drawn as by `below`, is < `part`.
 
     Preconditions: ``part < total <= 2**53 - 1``.
     """
@@ -144,17 +144,17 @@ def _wide_below(total: int, n: int, block: Block) -> NDArray[np.uint64]:
 def bernoulli_bits(chance: Fraction, n: int, block: Block) -> NDArray[np.uint64]:
     """Return `n` words of 64 bits, each bit 1 with exactly the probability `chance`.
 
-    Bytes are drawn by inversion. 16 binary digits of a uniform number tell between which of the
-    cumulative probabilities of the 256 bytes it lies, except in at most 255 of 65,536 cases, which
-    draw more. So a bit takes two random bits. Preconditions: ``0 <= chance <= 1``.
+    Bytes are drawn by inversion. 16 binary digits of a uniform number say between which cumulative
+    probabilities of the 256 bytes it lies, except in at most 255 of 65,536 cases, which draw more
+    digits. So a bit takes two random bits. Preconditions: ``0 <= chance <= 1``.
     """
     if chance in (0, 1):
         return np.full(n, -int(chance) % 2**64, dtype=np.uint64)
     table, unclear, bounds = _table_of_bytes(chance)
     digits = block(4 * n).view(np.uint16)
-    drawn = np.take(table, digits, mode="wrap")  # "raise" would be slower, and has no cause
+    drawn = np.take(table, digits, mode="wrap")  # "raise" would be slower, and is not needed
     if len(unclear) and len(places := np.flatnonzero(digits < np.uint16(len(unclear)))):
-        # 48 digits from here on: only once in 2^24 draws or so they lie too near to a bound.
+        # From here on there are 48 digits. About once in 2^24 draws they lie too near to a bound.
         longer = unclear[digits[places]] << np.uint64(32) | block(len(places))
         intervals = np.searchsorted(bounds, longer, side="right")
         for tie in np.flatnonzero(intervals != np.searchsorted(bounds, longer, side="left")):
@@ -164,7 +164,7 @@ def bernoulli_bits(chance: Fraction, n: int, block: Block) -> NDArray[np.uint64]
 
 
 def _inverted(chance: Fraction, drawn: int, digits: int, block: Block) -> int:
-    """Return which interval of `_cumulative` a number lies in, given its first binary digits."""
+    """Return the interval of `_cumulative` that holds a number, given its first binary digits."""
     bounds, total = _cumulative(chance), chance.denominator**8
     while (interval := bisect_right(bounds, drawn * total >> digits)) != bisect_left(
         bounds, -(-(drawn + 1) * total >> digits)
@@ -175,7 +175,7 @@ def _inverted(chance: Fraction, drawn: int, digits: int, block: Block) -> int:
 
 @lru_cache(maxsize=64)
 def _cumulative(chance: Fraction) -> list[int]:
-    """Return bounds between the chances of bytes 255, 254, .. 0, in 1/``denominator ** 8``."""
+    """Return bounds between the bytes 255, 254, ..., 0, in units of 1/``denominator ** 8``."""
     one, zero = chance.numerator, chance.denominator - chance.numerator
     ones = [byte.bit_count() for byte in range(255, 0, -1)]
     return list(accumulate(one**number * zero ** (8 - number) for number in ones))
@@ -185,10 +185,10 @@ def _cumulative(chance: Fraction) -> list[int]:
 def _table_of_bytes(
     chance: Fraction,
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint64], NDArray[np.uint64]]:
-    """Return the byte of each 16 digits, the digits whose byte is unclear, and 48-digit bounds.
+    """Return the byte of each 16 digits, the digits whose byte is open, and bounds of 48 digits.
 
-    All digits are equally likely, so it does not matter which stand for which: the unclear ones are
-    put first, where they are easily told.
+    All digits are equally likely, so any digits may stand for any byte. Those whose byte is open
+    come first, where they are easily recognized.
     """
     bounds, total = _cumulative(chance), chance.denominator**8
     unclear = sorted({(bound << 16) // total for bound in bounds if (bound << 16) % total})
@@ -203,7 +203,7 @@ def _table_of_bytes(
 
 
 def seeded_block(*key: str | int) -> Block:
-    """Return a source of words that `key` fixes, for simulations of many: SHAKE-256."""
+    """Return a source of words that `key` fixes by SHAKE-256, for simulations of many people."""
     numbers = count()
 
     def block(n: int) -> NDArray[np.uint32]:
@@ -214,9 +214,9 @@ def seeded_block(*key: str | int) -> Block:
 
 
 def seeded_words(*key: str | int) -> Iterator[int]:
-    """Yield words without end that `key` fixes: SHAKE-256 of the key and a block number.
+    """Yield endless words that `key` fixes: SHAKE-256 of the key and a block number.
 
-    They are for simulations and tests. Respondents' devices draw from their system's own source.
+    They are for simulations and tests. Respondents' devices draw from their own system's source.
     """
     for block in count():
         data = hashlib.shake_256(json.dumps([*key, block]).encode()).digest(256)

@@ -1,9 +1,9 @@
-"""Channels: the one random step, and so the only thing that protects an answer.
+"""Channels: the one random step, which alone protects an answer.
 
-A channel takes an input ``0 <= x < inputs``, or, if it takes bits, the places of the ones among
+A channel takes an input ``0 <= x < inputs`` or, if it takes bits, the positions of the ones among
 `inputs` bits, and gives a report. Its probabilities are integer weights over their sum, at most
-2^32, so that a draw of one 32-bit word realizes them exactly. Each stands once here and once in
-``client/channels.js``, tied by the vectors in ``tests/vectors/``.
+2^32, so that a draw of one 32-bit word realizes them exactly. Each channel is written once here and
+once in ``client/channels.js``; the vectors in ``tests/vectors/`` check that both agree.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,9 +27,9 @@ class Channel(Protocol):
     """The attributes and methods that every channel has."""
 
     name: ClassVar[str]
-    #: True if an input is a tuple of places of ones, rather than one symbol.
+    #: True if an input is a tuple of positions of ones, rather than one symbol.
     takes_bits: ClassVar[bool]
-    #: True if a report is one of a table's symbols: then the channel has `weights` and `chances`.
+    #: True if a report is one symbol of a table. Then the channel has `weights` and `chances`.
     gives_one_symbol: ClassVar[bool]
 
     @property
@@ -46,24 +46,26 @@ class Channel(Protocol):
 
     @property
     def can_be_kept(self) -> bool:
-        """Return whether a device can keep its draws, and pass them on through such a channel."""
+        """Return whether a device can keep its draws and pass them through another such channel."""
 
     def check(self) -> None:
         """Raise ValueError unless the weights form a channel: whole, positive, sums in range."""
 
     def ratio(self, apart: Apart = ()) -> Fraction:
-        """Return the largest ratio of the chances of one report under two inputs; exactly e^ε.
+        """Return e^ε: the largest ratio of a report's probabilities under two inputs, exactly.
 
-        `apart` is used if it takes bits: in how many ones two inputs can differ, either way.
+        `apart` says in how many ones two inputs can differ, either way. Only channels that take
+        bits use it.
         """
 
     def contrasts(self, apart: Apart = ()) -> Array | None:
-        """Return (pairs, reports, 2) chances of reports under two inputs, for pairs that matter.
+        """Return (pairs, reports, 2) probabilities of reports under those two inputs that matter.
 
-        One of these pairs, either way round, tells its inputs apart at least as well as any two
-        inputs can be, whatever ratio of chances is asked for. Reports of an equal ratio may stand
-        as one. A single pair is its own mirror image: it tells as much either way round. It is None
-        where there are too many pairs to look at. `apart` is used as by `ratio`.
+        Whatever ratio of probabilities is asked for, one of these pairs, in one of its two orders,
+        is at least as easy to distinguish as any other pair of inputs. Reports of an equal ratio
+        may be merged into one. A single pair is symmetric: both orders are equally easy to
+        distinguish. The result is None if there are too many pairs to look at. `apart` is used as
+        by `ratio`.
         """
 
     def randomize(self, symbol: Any, words: Iterator[int]) -> Any:
@@ -73,15 +75,16 @@ class Channel(Protocol):
         """Yield every report with its exact probability for the input `symbol`."""
 
     def moments(self, symbol: Any) -> tuple[Array, Array]:
-        """Return how a report of an input counts: (symbols,) mean, (symbols, symbols) E[c c']."""
+        """Return moments of a report's counts c: (symbols,) E[c] and (symbols, symbols) E[c c']."""
 
     def bounds(self) -> tuple[Array, Array]:
-        """Return the (symbols,) least and largest chances that a report counts for each symbol."""
+        """Return (symbols,) least and largest probabilities that a report counts for a symbol."""
 
     def size_chances(self, ones: int) -> Array | None:
-        """Return chances that a report counts for 0, 1, ... symbols if its input has so many ones.
+        """Return the probabilities that a report counts for 0, 1, ... symbols.
 
-        It is None where every report counts for equally many.
+        `ones` is the number of ones of its input. The result is None if every report counts for the
+        same number of symbols.
         """
 
     @classmethod
@@ -98,41 +101,41 @@ class Channel(Protocol):
         """Return the number of reports behind the ``(symbols,)`` tally `counts`."""
 
     def report_of(self, symbol: int) -> Any | None:
-        """Return the only report, as it is sent, that counts for a symbol, and for no other.
+        """Return the report, as it is sent, that counts for this symbol and for no other.
 
-        It is None where reports count for several symbols: then their tally does not say which
-        reports came.
+        The result is None if reports count for several symbols, since then a tally does not say
+        which reports came.
         """
 
     def is_tally(self, counts: Array) -> bool:
-        """Return whether some reports have these ``(cohorts, symbols)`` counts, none below 0."""
+        """Return whether reports can have these ``(cohorts, symbols)`` counts, none below 0."""
 
     def randomize_many(self, symbols: Array, block: Block) -> Array:
-        """Return a report for each of many inputs, drawn as exactly as by `randomize`.
+        """Return a report for each of many inputs, drawn from exactly the law of `randomize`.
 
-        Sets and bits are packed, 64 a word; so are the inputs of a channel that takes bits.
+        Sets and bits are packed, 64 in a word. So are the inputs of a channel that takes bits.
         """
 
     def read_many(self, sent: Sequence[Any]) -> Array:
-        """Return reports that were sent in the packed form that `randomize_many` gives.
+        """Return reports that were sent, in the packed form that `randomize_many` gives.
 
-        Reports are read in no other way. Preconditions: each passes `check_report`.
+        This is the only reader of reports. Preconditions: each passes `check_report`.
         """
 
     def count_many(self, reports: Array) -> Array:
         """Return the ``(symbols,)`` tally of reports from `randomize_many` or `read_many`."""
 
     def entries(self, reports: Array) -> tuple[Array, Array]:
-        """Return all that some reports count for: the rows of the reports, and the symbols."""
+        """Return all pairs of a report and a symbol that it counts for: rows, and symbols."""
 
     def sizes_many(self, reports: Array) -> Array | None:
-        """Return for how many symbols each report counts; None where it is the same for all."""
+        """Return the number of symbols that each report counts for; None if all have the same."""
 
     def holds_many(self, reports: Array, symbols: Sequence[Any]) -> NDArray[np.bool_]:
         """Return (n, inputs) whether each report counts for each input; one of bits has one 1."""
 
     def log_chances(self, reports: Array, symbols: Sequence[Any]) -> Array:
-        """Return (n, inputs) logarithms of how likely each report is under each of `symbols`."""
+        """Return (n, inputs) log-probabilities of each report under each of `symbols`."""
 
 
 #: Every channel by its name on the wire.

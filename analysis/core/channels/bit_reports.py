@@ -1,4 +1,4 @@
-"""What channels have in common whose reports are bits, one for each bit of the input."""
+"""The common base of channels whose reports are bits, one for each bit of the input."""
 
 import base64
 import re
@@ -13,12 +13,12 @@ from analysis.core.errors import ReportError, shown
 from analysis.core.packed import Packed, column_sums, from_bytes, sizes, unpack
 from analysis.core.types import Array, Integers
 
-#: The characters of reports: base64url, each of six bits, the first in the highest place.
+#: The characters of reports: base64url, each of six bits, the first bit being the highest.
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
 
 class BitReports:
-    """Write, check, read and count reports of bits: base64url, packed to words."""
+    """Write, check, read and count reports of bits: sent as base64url, and packed to words."""
 
     inputs: int
 
@@ -29,11 +29,11 @@ class BitReports:
 
     @property
     def length(self) -> int:
-        """The characters of a report: base64url, the first bit in each byte's highest place."""
+        """The number of characters of a report: base64url, the first bit being a byte's highest."""
         return -(-8 * -(-self.inputs // 8) // 6)
 
     def text_of(self, ones: Iterable[int]) -> str:
-        """Return the report whose ones have these places."""
+        """Return the report whose ones have these positions."""
         bits = bytearray(-(-self.inputs // 8))
         for place in ones:
             bits[place // 8] |= 128 >> place % 8
@@ -50,9 +50,9 @@ class BitReports:
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
-        """A pattern that matches every report, and no other text: bits past the last one are 0."""
+        """A pattern that matches every report and no other text. Bits past the last one are 0."""
         free, left = divmod(self.inputs, 6)
-        # In the character with the last bits, the higher `left` places are free.
+        # In the character with the last bits, only the `left` highest bits can be 1.
         last = re.escape(ALPHABET[:: 2 ** (6 - left)])
         zeros = "A" * (self.length - free - 1)
         end = f"[{last}]{zeros}" if self.length > free else ""
@@ -71,7 +71,7 @@ class BitReports:
         return bool((counts <= counts[:, -1:]).all())
 
     def read_many(self, sent: Sequence[str]) -> Packed:
-        # Filled up with zeros to whole groups of four characters, all are decoded in one go.
+        # Zeros fill each report to whole groups of four characters, so that one call decodes all.
         width = self.length + -self.length % 4
         text = "".join([report.ljust(width, "A") for report in sent])
         read = np.frombuffer(base64.urlsafe_b64decode(text), dtype=np.uint8)
@@ -79,10 +79,10 @@ class BitReports:
         return from_bytes(rows[:, : -(-self.inputs // 8)], self.inputs)
 
     def counts_of_characters(self, often: Integers) -> Integers:
-        """Return the (symbols,) tally of reports of which only their characters were counted.
+        """Return the (symbols,) tally of reports whose characters alone were counted.
 
-        `often` are (length, 64) counts: how many reports have each character of `ALPHABET` at each
-        place. Raise ValueError if a bit is set that no report has.
+        `often` has (length, 64) counts: how many reports have each character of `ALPHABET` at each
+        position. Raise ValueError if a bit is set that no report has.
         """
         bits = np.unpackbits(np.arange(64, dtype=np.uint8)[:, None], axis=1)[:, 2:]
         ones = (often @ bits.astype(np.int64)).reshape(-1)

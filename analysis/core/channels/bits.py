@@ -1,12 +1,12 @@
-"""Bits channel: every bit is drawn anew, likelier 1 where the input has a 1.
+"""Bits channel: every bit is drawn anew, and is likelier to be 1 where the input has a 1.
 
     P[bit of y is 1] = one / total  if that bit of x is 1,  else  zero / total
 
 Unary encodings (Wang et al., USENIX Security 2017, section 4.2), RAPPOR's one-time response
 (Erlingsson, Pihur and Korolova, CCS 2014). Two inputs that differ by `raised` ones more and
 `lowered` ones fewer have the ratio (one/zero)^raised ((total-zero)/(total-one))^lowered.
-By hand: one 3, zero 1 of 4 (p = 3/4, q = 1/4), and inputs that differ in a bit each way: ratio 9,
-ε = 2 ln 3 = 2.197.
+By hand: one 3, zero 1 of 4 (p = 3/4, q = 1/4), and inputs that differ in one bit each way have the
+ratio 9, ε = 2 ln 3 = 2.197.
 """
 
 from collections.abc import Callable, Container, Iterator, Sequence
@@ -43,12 +43,12 @@ class Bits(BitReports):
 
     @cached_property
     def p(self) -> Fraction:
-        """The chance that a bit of the report is 1 where the input has a 1."""
+        """The probability that a bit of the report is 1 where the input has a 1."""
         return Fraction(self.one, self.total)
 
     @cached_property
     def q(self) -> Fraction:
-        """The chance that a bit of the report is 1 where the input has a 0."""
+        """The probability that a bit of the report is 1 where the input has a 0."""
         return Fraction(self.zero, self.total)
 
     def check(self) -> None:
@@ -65,9 +65,10 @@ class Bits(BitReports):
         return max(raised**up * lowered**down for up, down in apart)
 
     def contrasts(self, apart: Apart = ()) -> Floats | None:
-        # Reports differ in ratio only by how many of the raised bits are 1, less how many of the
-        # lowered ones. Between two ends of a line all pairs count, not only those of the largest
-        # ratio: they are easier to distinguish at smaller ones.
+        # The ratio of a report depends only on the number of raised bits that are 1, less the
+        # number of lowered bits that are 1. All pairs of `apart` count, and those between two of
+        # them, not only the pair of the largest ratio: others are easier to distinguish at
+        # smaller ratios.
         if len({up + down for up, down in apart}) > 1:
             return None
         (least, rest), (most, _) = min(apart), max(apart)
@@ -82,7 +83,7 @@ class Bits(BitReports):
         return np.array(pairs).swapaxes(1, 2)
 
     def _chances(self, bits: int, chance: Fraction) -> Floats:
-        """Return (bits + 1,) chances of 0, 1, .. ones: products, precise to the last digits."""
+        """Return (bits + 1,) probabilities of 0, 1, ... ones, as products, which lose no digits."""
         one, zero = float(chance), float(1 - chance)
         return np.array([comb(bits, x) * one**x * zero ** (bits - x) for x in range(bits + 1)])
 
@@ -90,7 +91,7 @@ class Bits(BitReports):
         return self.text_of(self._drawn(symbol, words))
 
     def _drawn(self, symbol: Container[int], words: Iterator[int]) -> tuple[int, ...]:
-        """Return the places of the ones of a report."""
+        """Return the positions of the ones of a report."""
         return tuple(
             place
             for place in range(self.inputs)
@@ -98,7 +99,7 @@ class Bits(BitReports):
         )
 
     def followed_by(self, instant: "Bits") -> "Bits":
-        """Return this channel and another one after it as one; its total may be more than 2^32.
+        """Return this channel followed by another as one channel, whose total may exceed 2^32.
 
         Preconditions: ``inputs == instant.inputs``.
         """
@@ -113,10 +114,11 @@ class Bits(BitReports):
     def remember(
         self, symbol: tuple[int, ...], words: Callable[[int], Iterator[int]]
     ) -> tuple[int, ...]:
-        """Return the places of the ones of the report that is kept for an input.
+        """Return the positions of the ones of the report that is kept for an input.
 
-        Each place has a kept bit for a 1 and one for a 0 of the input, drawn from the words of 1
-        and of 0. So another input changes no bit that both have.
+        Each position has two kept bits, one for a 1 of the input and one for a 0. The first is
+        drawn from the words of 1, the second from the words of 0. So the kept bit stays the same
+        wherever two inputs agree.
         """
         ones, zeros = self._drawn(range(self.inputs), words(1)), self._drawn((), words(0))
         return tuple(
@@ -152,7 +154,7 @@ class Bits(BitReports):
     def randomize_many(self, symbols: Packed, block: Block) -> Packed:
         reports = np.empty(symbols.shape, dtype=np.uint64)
         given, drawn = symbols.reshape(-1), reports.reshape(-1)
-        # A bit that is 1 anyway with chance q is made so by one more draw, where x has a 1.
+        # Each bit is 1 with probability q. Where x has a 1, one more draw can set it.
         more = (self.p - self.q) / (1 - self.q)
         for part in parts(len(given)):
             ones, new = given[part], drawn[part]
@@ -174,7 +176,7 @@ class Bits(BitReports):
 
 
 def _binomial(n: int, chance: float) -> Floats:
-    """Return (n + 1,) chances of 0..n."""
+    """Return the (n + 1,) binomial probabilities of 0..n."""
     x = np.arange(n + 1)
     ways = gammaln(n + 1) - gammaln(x + 1) - gammaln(n - x + 1)
     return np.asarray(np.exp(ways + xlogy(x, chance) + xlog1py(n - x, -chance)))

@@ -1,8 +1,8 @@
-"""Joint bits: the reports on several parts of one answer, where each part is whether a flag is set.
+"""Joint bits: reports on several parts of one answer, each of which is whether a flag is set.
 
-It is the law of a question whose answer goes into several parts of one `Pattern`, all of two
-symbols: a device draws by the whole pattern, and plans are made by this. Reports are those of a
-`Bits` channel, but their bits are not independent under a given input.
+It is the law of a question whose answer goes into several parts of one `Pattern`, each of two
+symbols. A device draws by the whole pattern, while estimates and plans use this law. Reports have
+the form of those of a `Bits` channel, but their bits are not independent under a given input.
 """
 
 from collections.abc import Iterator, Sequence
@@ -46,21 +46,21 @@ class JointBits(BitReports):
 
     @property
     def law(self) -> dict[str, Any]:
-        """The chances of reports, whatever the weights are that give them."""
+        """The probabilities of reports, in a form that does not depend on the choice of weights."""
         return {"chances": [written(chance) for chance in self.pattern.likelihoods]}
 
     def supports(self, part: int) -> tuple[Fraction, Fraction]:
-        """Return the chances that a part's bit is 1 if that of the input is, and if it is not."""
+        """Return the probabilities that a part's bit is 1: if the input's is 1, and if it is 0."""
         own = self.pattern.marginal(part)
         return own.p, own.q
 
     def joined(self, sets: Sequence[Sequence[int]]) -> str:
-        """Return the report of the sets of all parts, each of one symbol."""
+        """Return the report that the sets of all parts make. Each set has one symbol."""
         return self.text_of(part for part, (symbol,) in enumerate(sets) if symbol)
 
     def joined_many(self, sets: Sequence[Packed]) -> Packed:
-        """Return the packed reports of the packed sets of all parts."""
-        # A set of one of two symbols is 1 or 2: its second bit is that of the report.
+        """Return the packed reports that the packed sets of all parts make."""
+        # A set with one of two symbols is packed as 1 or 2. Its second bit is the report's bit.
         return pack(np.column_stack([one[:, 0] >> np.uint64(1) for one in sets]).astype(np.uint8))
 
     def _flags(self, ones: Sequence[int]) -> list[int]:
@@ -85,7 +85,7 @@ class JointBits(BitReports):
         return both.min(axis=1), both.max(axis=1)
 
     def size_chances(self, ones: int) -> Floats:
-        # It is the mean over all inputs of so many ones.
+        # This is the mean over all inputs with this number of ones.
         patterns = np.arange(2**self.inputs)
         given = patterns[np.bitwise_count(patterns) == ones]
         chances = np.array([float(chance) for chance in self.pattern.likelihoods])

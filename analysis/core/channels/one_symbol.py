@@ -1,4 +1,4 @@
-"""What all channels have in common whose report is one symbol, an integer of 0..symbols-1."""
+"""The common base of channels whose report is one symbol, an integer of 0..symbols-1."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from analysis.core.errors import ReportError, shown
 from analysis.core.types import Apart, Array, Floats, Integers
 
-#: The chances of all pairs of inputs, so many, are compared in a second and 200 MB.
+#: Comparing this many probabilities, over all pairs of inputs, takes a second and 200 MB.
 _COMPARED = 2**21
 
 
 class OneSymbol(ABC):
-    """A channel that a table of weights describes whole: a row for each input."""
+    """A channel that a table of weights describes completely, with a row for each input."""
 
     takes_bits: ClassVar[bool] = False
     ones: ClassVar[int | None] = None
@@ -38,19 +38,20 @@ class OneSymbol(ABC):
         """Return the row of an input: the weight of each report. All rows have the same sum."""
 
     def chances(self) -> Floats:
-        """Return the (inputs, symbols) chance of each report under each input."""
+        """Return the (inputs, symbols) probability of each report under each input."""
         rows = np.array([self.weights(symbol) for symbol in range(self.inputs)], dtype=float)
         return np.asarray(rows / rows[0].sum())
 
     def ratio(self, apart: Apart = ()) -> Fraction:
-        """Return the largest weight of a column over its smallest, the largest of all columns."""
+        """Return the largest ratio, over all columns, of a column's largest to its least weight."""
         columns = zip(*(self.weights(symbol) for symbol in range(self.inputs)), strict=True)
         return max(Fraction(max(column), min(column)) for column in columns)
 
     def delta(self, ratio: Fraction) -> Fraction:
-        """Return the hockey-stick divergence of the worst two inputs, summed exactly.
+        """Return the exact hockey-stick divergence of the worst two inputs.
 
-        It is by how much the chance of some reports can exceed `ratio` times another input's.
+        It is the most by which the probability of a set of reports under one input can exceed
+        `ratio` times its probability under another.
         """
         top, bottom = ratio.numerator, ratio.denominator
         rows = [self.weights(symbol) for symbol in range(self.inputs)]
@@ -106,12 +107,12 @@ class OneSymbol(ABC):
         return symbol
 
     def is_tally(self, counts: Array) -> bool:
-        # Each count is that of so many reports.
+        # Any counts are possible, since each report counts for one symbol.
         return True
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The smallest integer that many of its reports can be kept in."""
+        """The smallest type of integer that holds every report."""
         return np.min_scalar_type(self.symbols - 1)
 
     def read_many(self, sent: Sequence[int]) -> Array:

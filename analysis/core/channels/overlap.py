@@ -1,15 +1,17 @@
-"""Overlap channel: a random set of `size` symbols that is likelier to hold more of the input's.
+"""Overlap channel: a random set of `size` symbols, likelier if it shares more with the input.
 
-The input is a set of exactly `ones` of `inputs` symbols. How many of them are in the report is
-drawn by weights, and then the report uniformly among those that hold so many:
+The input is a set of exactly `ones` of `inputs` symbols. The number of them that the report holds
+is drawn by weights. The report is then drawn uniformly among the sets that hold that number:
 
     P[S | x] = weights[j - least] / Σ weights / (C(ones, j) C(inputs-ones, size-j)),  j = |S ∩ x|
 
-with j from least = max(0, size + ones - inputs) to min(size, ones). The ratio is that of the
-largest to the least of these, since any two j can be those of two inputs. PrivSet has one chance
-for j = 0, and e^ε times it for all others (Wang et al., "PrivSet: Set-Valued Data Analyses with
-Locale Differential Privacy", INFOCOM 2018). With ones = 1 it is subset selection.
-By hand: 4 inputs, 2 ones, size 1, weights 1 3: a hit has 3/4 / 2, a miss 1/4 / 2, so ε = ln 3.
+with j from least = max(0, size + ones - inputs) to min(size, ones). The channel's ratio is the
+largest of these probabilities over the least, since one report can have any two values of j under
+two inputs. PrivSet has one probability for j = 0, and e^ε times it for all others (Wang et al.,
+"PrivSet: Set-Valued Data Analyses with Locale Differential Privacy", INFOCOM 2018). With ones = 1
+it is subset selection.
+By hand: 4 inputs, 2 ones, size 1, weights 1 3. A report with a hit has the probability 3/4 / 2, and
+one without a hit has 1/4 / 2, so ε = ln 3.
 """
 
 from collections.abc import Iterator, Sequence
@@ -75,12 +77,12 @@ class Overlap(SetReports):
         check_total(self.name, self.total)
 
     def cells(self, hits: int) -> int:
-        """Return how many reports hold so many of an input's symbols."""
+        """Return the number of reports that hold this number of an input's symbols."""
         return comb(self.ones, hits) * comb(self.inputs - self.ones, self.size - hits)
 
     @cached_property
     def likelihoods(self) -> tuple[Fraction, ...]:
-        """The chance of each single report, by the number of hits."""
+        """The probability of a single report, by its number of hits."""
         return tuple(
             Fraction(weight, self.total * self.cells(hits))
             for hits, weight in zip(self.hits, self.weights, strict=True)
@@ -93,10 +95,10 @@ class Overlap(SetReports):
         return None
 
     def _moment(self, of_ones: int, of_others: int) -> Fraction:
-        """Return the chance that some symbols are in the report.
+        """Return the probability that some symbols are in the report.
 
-        `of_ones` of them are the input's, `of_others` are not. It is for one or two symbols in all,
-        and the input must have so many of each kind.
+        `of_ones` of them are in the input, and `of_others` are not. There are one or two symbols in
+        all, and the input must have that many of each kind.
         """
         others, total = self.inputs - self.ones, self.total
         in_all = Fraction(0)
@@ -107,25 +109,25 @@ class Overlap(SetReports):
 
     @cached_property
     def p(self) -> Fraction:
-        """The chance that one of the input's symbols is in the report."""
+        """The probability that a given symbol of the input is in the report."""
         return self._moment(1, 0)
 
     @cached_property
     def q(self) -> Fraction:
-        """The chance that another symbol is in the report."""
+        """The probability that a given symbol outside the input is in the report."""
         return self._moment(0, 1)
 
     def chance_of_two(self, first: bool, second: bool) -> Floats:
-        """Return a (2, 2) table: whether a first and a second symbol are in the report, in first.
+        """Return (2, 2) probabilities that a first and a second symbol are in the report, or not.
 
-        `first` and `second` say whether they are the input's.
+        The entry (0, 0) is that both are. `first` and `second` say whether they are in the input.
         """
         both = float(self._moment(first + second, 2 - first - second))
         one, other = (float(self.p if own else self.q) for own in (first, second))
         return np.array([[both, one - both], [other - both, 1 - one - other + both]])
 
     def randomize(self, symbol: tuple[int, ...], words: Iterator[int]) -> list[int]:
-        """Return a sorted list: the number of hits is drawn first, then which, in rising order."""
+        """Return a sorted list: the number of hits is drawn first, then symbols in rising order."""
         hits = self.hits[by_weight(self.weights, words)]
         inside = chosen(hits, self.ones, words)
         outside = chosen(self.size - hits, self.inputs - self.ones, words)
@@ -161,7 +163,7 @@ class Overlap(SetReports):
         for part in parts(len(symbols)):
             own = unpack(symbols[part], self.inputs) == 1
             hits = self.hits.start + by_weight_many(self.weights, len(own), block)
-            # An input's symbols stand first, in rising order, then all others.
+            # An input's symbols come first, in rising order, and then all others.
             order = np.argsort(~own, axis=1, kind="stable")
             drawn = np.empty(own.shape, dtype=np.uint8)
             for start, count, needed in (

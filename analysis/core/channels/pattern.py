@@ -1,19 +1,20 @@
-"""Pattern channel: several answers in one draw, by which of them the report agrees with.
+"""Pattern channel: several answers in one draw, whose law is that of the answers it agrees with.
 
 A report has a set of `sizes[i]` of the `inputs[i]` symbols for each part i. A part agrees if its
-set holds the part's input. What is likely depends only on S, the parts that do not agree:
+set holds the part's input. The probability depends only on S, the parts that do not agree:
 
     P[report | inputs] = v(S) = W(S) / ΣW / cells(S)
     cells(S) = Π_{i not in S} C(inputs[i]-1, sizes[i]-1) · Π_{i in S} C(inputs[i]-1, sizes[i])
 
-S is drawn by whole weights W, and then each set uniformly among those that hold, or do not hold,
-its input. A single part's report is that of a `Subset` channel, and its law does not depend on the
-other inputs. Two parts' reports are not independent under given inputs.
+S is drawn by whole weights W. Each part's set is then drawn uniformly among the sets that hold, or
+do not hold, its input. A single part's report has the law of a `Subset` channel, which does not
+depend on the other inputs. The reports of two parts are not independent under given inputs.
 
-Several answers in one draw: Domingo-Ferrer and Soria-Comas, arXiv 2010.10881, 2020, section 4;
-without a limit for each answer, sets, or a form that a browser can check.
-By hand: two parts of 2 symbols, sizes 1, weights 6 2 2 1 (both agree, one does not, both do not):
-the worst ratio of all is 6/1, and of one part, the other being known, 6/2.
+Several answers in one draw are proposed by Domingo-Ferrer and Soria-Comas, arXiv 2010.10881, 2020,
+section 4. They have no limit for each answer, no sets, and no form that a browser can check.
+By hand: two parts of 2 symbols, sizes 1, weights 6 2 2 1 (both agree, one does not, both do not).
+The worst ratio of all is 6/1. If the other part's input is known, the worst ratio of one part is
+6/2.
 """
 
 from collections.abc import Iterator, Sequence
@@ -40,7 +41,7 @@ from analysis.core.words import (
     parts,
 )
 
-#: Of so many parts there are 4,096 patterns, which a phone still checks at once.
+#: This many parts have 4,096 patterns, which a phone still checks at once.
 MOST_PARTS = 12
 
 
@@ -48,9 +49,9 @@ MOST_PARTS = 12
 class Pattern:
     """The channel with these whole numbers, ``1 <= sizes[i] < inputs[i]``.
 
-    `weights` has one number for each pattern, in which bit i of its place says that part i does
-    not agree; or, with one more number than parts, one for each number of parts that do not agree,
-    all sets of so many parts being equally likely.
+    `weights` has one number for each pattern: bit i of its position says that part i does not
+    agree. Alternatively, it has one number more than there are parts: one for each number of parts
+    that do not agree. All sets of that many parts are then equally likely.
     """
 
     inputs: tuple[int, ...]
@@ -58,16 +59,16 @@ class Pattern:
     weights: tuple[int, ...]
 
     name: ClassVar[str] = "pattern"
-    #: Everybody is asked all questions: see `SampledPattern`.
+    #: This is empty, since everybody is asked all questions; see `SampledPattern`.
     samples: ClassVar[tuple[tuple[int, ...], ...]] = ()
 
     @property
     def laws(self) -> "tuple[Pattern, ...]":
-        """The law of the reports of everybody."""
+        """This channel alone, since everybody's reports have its law."""
         return (self,)
 
     def check(self) -> None:
-        """Raise ValueError unless there are as many sizes and weights as parts ask for."""
+        """Raise ValueError unless the numbers of sizes and weights fit the number of parts."""
         d = len(self.inputs)
         if not 1 <= d <= MOST_PARTS or len(self.sizes) != d:
             raise ValueError(
@@ -102,7 +103,7 @@ class Pattern:
 
     @cached_property
     def likelihoods(self) -> tuple[Fraction, ...]:
-        """v(S), the chance of each single report, by the patterns of the parts S."""
+        """v(S), the probability of a single report, by its pattern S."""
         total = sum(self.patterns)
         cells = zip(self.patterns, self._cells, strict=True)
         return tuple(Fraction(weight, total * number) for weight, number in cells)
@@ -119,8 +120,8 @@ class Pattern:
     def ratio(self, changed: Sequence[int] | None = None) -> Fraction:
         """Return the largest ratio of the chances of one report under two rows of inputs.
 
-        The rows differ in the parts `changed` at most; without them, in any. Somebody who knows all
-        other inputs learns no more than that about these ones.
+        The rows differ at most in the parts `changed`, which are all parts by default. The ratio
+        bounds what somebody who knows all other inputs learns about these.
         """
         d = len(self.inputs)
         mask = sum(1 << part for part in (range(d) if changed is None else changed))
@@ -132,7 +133,7 @@ class Pattern:
 
     @cached_property
     def _scaled(self) -> tuple[int, ...]:
-        """The likelihoods, times a common factor by which they are whole."""
+        """The likelihoods, times a common factor that makes them whole."""
         cells = self._cells
         common = lcm(*cells)
         return tuple(
@@ -142,9 +143,9 @@ class Pattern:
     def of(self, chosen_parts: Sequence[int]) -> "Pattern":
         """Return the channel of the reports of some parts alone, in this order.
 
-        Its weights are whole, but may have a larger sum than can be drawn by two words.
+        Its weights are whole, but their sum may be too large for a draw from two words.
         """
-        # The first part is the last axis; whole numbers of Python have any size.
+        # The first part is the last axis. Integers of Python have any size.
         d = len(self.inputs)
         by_part = np.array(self.patterns, dtype=object).reshape((2,) * d)
         left = [d - 1 - part for part in reversed(chosen_parts)]
@@ -160,10 +161,11 @@ class Pattern:
         )
 
     def contrast(self, *chosen_parts: int) -> Fraction:
-        """Return the expected product, over some parts, of whether a part agrees, less ω/k.
+        """Return the expectation of the product, over some parts, of (1{part agrees} - ω/k).
 
-        For a single part it is by how much the chance that its set holds its input is above that of
-        any set of the size. Whether a set holds another value has -1/(k-1) times this expectation.
+        For a single part, it is the excess of the probability that its set holds its input over
+        that of a uniform set of the same size. For any other value than the input, the expectation
+        is -1/(k-1) times this one.
         """
         some = self.of(chosen_parts)
         rates = [Fraction(size, k) for size, k in zip(some.sizes, some.inputs, strict=True)]
@@ -176,14 +178,14 @@ class Pattern:
     def factor(self, *chosen_parts: int) -> Fraction:
         """Return the factor that makes the product of the parts' debiased deviations unbiased.
 
-        A debiased share is ``(1{value in set} - q) / (p - q)``, its deviation that less one over
-        the number of inputs. If the parts' reports were independent under given inputs, the product
-        of deviations would be unbiased, and the factor 1.
+        A debiased share is ``(1{value in set} - q) / (p - q)``. Its deviation is this number less
+        one over the number of inputs. If the parts' reports were independent under given inputs,
+        the product of deviations would be unbiased, and the factor would be 1.
 
         Raises
         ------
         ValueError
-            If the reports tell nothing of how the parts' inputs go together.
+            If the reports reveal nothing about the association of the parts' inputs.
         """
         together = self.contrast(*chosen_parts)
         if not together:
@@ -225,16 +227,16 @@ class Pattern:
             yield report, self.likelihoods[pattern]
 
     def randomize_many(self, symbols: Integers, block: Block) -> list[Array]:
-        """Return the packed reports of each part for many (n, parts) rows of inputs.
+        """Return each part's packed reports for many (n, parts) rows of inputs.
 
-        They are drawn as exactly as by `randomize`. A part's are as `Subset.randomize_many` gives.
+        They are drawn from exactly the law of `randomize`, in the form of `Subset.randomize_many`.
         """
         d, n = len(self.inputs), len(symbols)
         disagrees = np.empty((n, d), dtype=np.bool_)
         for rows in parts(n):
             places = by_weight_many(self.weights, rows.stop - rows.start, block)
             if self._is_by_number:
-                # Which parts disagree is drawn as `chosen` does, one part after another.
+                # The parts that disagree are drawn one after another, as `chosen` does.
                 for part in range(d):
                     draws = below_many(d - part, len(places), block)
                     disagrees[rows, part] = draws < places

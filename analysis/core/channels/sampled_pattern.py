@@ -1,8 +1,8 @@
 """Sampled pattern: a `Pattern` for each set of questions that one person can be asked.
 
-Which set that is, is drawn in public, and all sets are equally likely. Reports on a question, or on
-several, are looked at for the people who are asked all of these: their law is the mean of the laws
-of all sets that hold the questions, in which a question's reported set always has the same size.
+The set is drawn in public, and all sets are equally likely. The reports on one or several questions
+are those of the people who are asked all of these questions. Their law is the mean of the laws of
+all sets that hold the questions. A question's reported set has the same size in all laws.
 """
 
 from collections import Counter
@@ -18,7 +18,7 @@ from analysis.core.channels.subset import Subset
 
 @dataclass(frozen=True)
 class SampledPattern:
-    """The channel with these sets of questions, by their places in order, and the law of each."""
+    """The channel with these sets of questions, as positions in order, and the law of each set."""
 
     samples: tuple[tuple[int, ...], ...]
     laws: tuple[Pattern, ...]
@@ -45,11 +45,11 @@ class SampledPattern:
         return tuple(known[place] for place in sorted(known))
 
     def portion(self, place: int) -> Fraction:
-        """Return which part of people is asked a question."""
+        """Return the proportion of people who are asked a question."""
         return Fraction(sum(place in sample for sample in self.samples), len(self.samples))
 
     def ratio(self, changed: Sequence[int] | None = None) -> Fraction:
-        """Return the largest ratio that a law has, as `Pattern.ratio` does."""
+        """Return the largest `Pattern.ratio` of all laws."""
         ratios = set()
         for sample, law in zip(self.samples, self.laws, strict=True):
             own = sample if changed is None else set(changed) & set(sample)
@@ -59,12 +59,12 @@ class SampledPattern:
     def of(self, chosen: Sequence[int]) -> Pattern:
         """Return the channel of respondents who are asked these questions, in this order.
 
-        Its weights are whole, but may have a larger sum than can be drawn by two words.
+        Its weights are whole, but their sum may be too large for a draw from two words.
 
         Raises
         ------
         ValueError
-            If nobody is asked all of them.
+            If nobody is asked all of these questions.
         """
         return _mean(self, tuple(chosen))
 
@@ -79,7 +79,7 @@ class SampledPattern:
     def randomize(
         self, sample: Sequence[int], symbols: Sequence[int], words: Iterator[int]
     ) -> list[list[int]]:
-        """Return a sorted list for each input of the questions that are asked."""
+        """Return a sorted list for the input of each question that is asked."""
         return self.laws[self.samples.index(tuple(sample))].randomize(symbols, words)
 
 

@@ -1,8 +1,9 @@
-"""Sampled subset: the reports on a question that only some people are asked, drawn in public.
+"""Sampled subset: reports on a question that only some people are asked, by a public draw.
 
-Who is asked sends a set, as by `Subset`; who is not sends an empty one, which says nothing of an
-answer. It is the law of a question of a table that asks each person some of its questions: a device
-draws by the whole pattern, and plans are made by this.
+A respondent who is asked sends a set, as by `Subset`. A respondent who is not asked sends an empty
+set, which says nothing about an answer. This is the law of a question of a table that asks each
+person some of its questions. A device draws by the whole pattern, while estimates and plans use
+this law.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,7 +24,7 @@ from analysis.core.words import Block, below, under_many
 
 @dataclass(frozen=True)
 class SampledSubset(Subset):
-    """A `Subset` channel whose question a part `portion` of all people is asked, below 1."""
+    """A `Subset` channel for a question that a proportion `portion` < 1 of people is asked."""
 
     portion: Fraction
 
@@ -36,7 +37,7 @@ class SampledSubset(Subset):
 
     @property
     def symbols(self) -> int:
-        """One symbol for each input, and a last one for respondents who are not asked."""
+        """There is one symbol for each input, and a last one for respondents who are not asked."""
         return self.inputs + 1
 
     @property
@@ -95,7 +96,7 @@ class SampledSubset(Subset):
         return super().is_tally(counts[:, : self.inputs])
 
     def asked_in(self, counts: Array) -> int:
-        """Return the number of reports from respondents who were asked, in a tally."""
+        """Return the number of a tally's reports that came from respondents who were asked."""
         return int(counts[: self.inputs].sum()) // self.size
 
     def read_many(self, sent: Sequence[list[int]]) -> Packed:
@@ -103,7 +104,7 @@ class SampledSubset(Subset):
         return self._with_others(asked, super().read_many([report for report in sent if report]))
 
     def _with_others(self, asked: NDArray[np.bool_], sets: Packed) -> Packed:
-        """Return the packed reports of all respondents, from those who were asked."""
+        """Return the packed reports of all respondents, given the sets of those who were asked."""
         flags = np.zeros((len(asked), self.symbols), dtype=np.uint8)
         flags[~asked, -1] = 1
         flags[asked, :-1] = unpack(sets, self.inputs)

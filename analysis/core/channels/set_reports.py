@@ -1,4 +1,4 @@
-"""What channels have in common whose reports are sets of `size` of `inputs` symbols."""
+"""The common base of channels whose reports are sets of `size` of `inputs` symbols."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -15,7 +15,7 @@ MOST_INPUTS = 1024
 
 
 class SetReports:
-    """Check, read and count reports of sets: a sorted list, packed to a bit for each symbol."""
+    """Check, read and count reports of sets: sorted lists, packed to a bit for each symbol."""
 
     inputs: int
     size: int
@@ -53,8 +53,8 @@ class SetReports:
         return [symbol] if self.size == 1 else None
 
     def is_tally(self, counts: Array) -> bool:
-        # Sets of one size have given counts if they sum to a multiple of it, and none is larger
-        # than the number of sets (Gale, Pacific Journal of Mathematics 1957).
+        # Some sets of this size have these counts if the counts sum to a multiple of the size, and
+        # none is larger than the number of sets (Gale, Pacific Journal of Mathematics 1957).
         totals = counts.sum(axis=1)
         reports, left = np.divmod(totals, self.size)
         return not left.any() and bool((counts.max(axis=1) <= reports).all())

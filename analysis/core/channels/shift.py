@@ -1,12 +1,12 @@
-"""Shift channel: integer noise is added, and what leaves the range stays at its border.
+"""Shift channel: integer noise is added, and a sum that leaves the range becomes its border.
 
     P[y | x] = noise[y - x + inputs - 1] / total  for 0 < y < inputs - 1;
-    y = 0 and y = inputs - 1 take all of the noise that would lead to or beyond them
+    y = 0 and y = inputs - 1 take all the noise that would lead to or beyond them
 
-The report lies in the range of the inputs: a wider one gains nothing. It holds the discrete Laplace
-mechanism (Ghosh, Roughgarden and Sundararajan, SIAM Journal on Computing 2012, where clamping makes
-it the truncated geometric mechanism) and the discrete Gaussian.
-By hand: 2 inputs, noise [1, 2, 1] give rows 3:1 and 1:3, ratio 3, ε = ln 3 = 1.0986.
+Reports lie in the range of the inputs, since a wider range gains nothing. The channel serves the
+discrete Laplace mechanism (Ghosh, Roughgarden and Sundararajan, SIAM Journal on Computing 2012,
+where clamping makes it the truncated geometric mechanism) and the discrete Gaussian.
+By hand: 2 inputs with the noise [1, 2, 1] give rows 3:1 and 1:3, ratio 3, ε = ln 3 = 1.0986.
 """
 
 from bisect import bisect_right

@@ -4,8 +4,8 @@
                exclude / total / C(inputs-1, size)    otherwise,   total = include + exclude
 
 Subset selection (Ye and Barg, IEEE Transactions on Information Theory 2018; Wang et al., "Mutual
-information optimally local private discrete distribution estimation", 2016). Its ratio is pure:
-include (inputs - size) / (exclude size).
+information optimally local private discrete distribution estimation", 2016). Its ratio, without a
+δ, is include (inputs - size) / (exclude size).
 By hand: 4 inputs, size 2, include 3, exclude 1 gives 3 * 2 / (1 * 2) = 3, ε = ln 3.
 """
 
@@ -36,7 +36,7 @@ from analysis.core.words import (
     under_many,
 )
 
-#: If there are no more sets than this, they are listed, and drawn from the list.
+#: If there are at most this many sets, they are drawn from a list of all.
 _FEW = 16384
 
 
@@ -67,7 +67,7 @@ class Subset(SetReports):
 
     @property
     def q(self) -> Fraction:
-        """The chance that another symbol is, whether or not the input is."""
+        """The probability that a given symbol other than the input is in the report."""
         return (self.size - self.p) / (self.inputs - 1)
 
     def ratio(self, apart: Apart = ()) -> Fraction:
@@ -76,7 +76,8 @@ class Subset(SetReports):
         return max(ratio, 1 / ratio)
 
     def contrasts(self, apart: Apart = ()) -> Floats:
-        # Sets that hold just one of the two inputs; the others are as likely under both.
+        # These are the sets that hold just one of the two inputs. All other sets are equally
+        # likely under both.
         one, other = self.include * (self.inputs - self.size), self.exclude * self.size
         total = (self.include + self.exclude) * (self.inputs - 1)
         alike = total - one - other
@@ -84,11 +85,11 @@ class Subset(SetReports):
 
     @property
     def law(self) -> dict[str, Any]:
-        """The chances of reports, whatever the weights are that give them."""
+        """The probabilities of reports, in a form that does not depend on the choice of weights."""
         return {"size": self.size, "included": written(self.p).split("/")}
 
     def joined(self, sets: Sequence[list[int]]) -> list[int]:
-        """Return the report of the sets of all parts of a pattern: there is one part."""
+        """Return the report that the sets of all parts of a pattern make; there is one part."""
         return sets[0]
 
     def randomize(self, symbol: int, words: Iterator[int]) -> list[int]:
@@ -105,7 +106,7 @@ class Subset(SetReports):
 
     def moments(self, symbol: int) -> tuple[Floats, Floats]:
         others, include = self.inputs - 1, self.include / (self.include + self.exclude)
-        # Of the others, needed or needed + 1 are members, all equally likely.
+        # The set has `needed` or `needed + 1` of the other symbols, all equally likely.
         needed = self.size - 1
         other = (include * needed + (1 - include) * self.size) / others
         pairs = include * needed * (needed - 1) + (1 - include) * self.size * needed
@@ -130,9 +131,9 @@ class Subset(SetReports):
         return reports
 
     def sets_many(self, symbols: Array, members: NDArray[np.bool_], block: Block) -> Packed:
-        """Return a packed set for each symbol, uniform among those of which it is a member or not.
+        """Return a packed set for each symbol, drawn uniformly among the sets with or without it.
 
-        `members` says which, for each symbol.
+        `members` says for each symbol whether its set holds it.
         """
         sets = np.empty((len(symbols), words_for(self.inputs)), dtype=np.uint64)
         few = self.inputs <= 64 and comb(self.inputs, self.size) <= _FEW
@@ -143,7 +144,7 @@ class Subset(SetReports):
     def _draw_from_list(
         self, symbols: Array, members: NDArray[np.bool_], sets: Packed, block: Block
     ) -> None:
-        """Draw one of all sets of the other symbols, with a gap put in for the symbol's own bit."""
+        """Draw each set from the list of all sets of other symbols, and insert the symbol's bit."""
         others = np.empty(len(symbols), dtype=np.uint64)
         for is_in in (False, True):
             places = np.flatnonzero(members == is_in)
@@ -154,10 +155,10 @@ class Subset(SetReports):
         sets[:, 0] = (others << np.uint64(1)) - lower + bit * members
 
     def _draw(self, symbols: Array, members: NDArray[np.bool_], sets: Packed, block: Block) -> None:
-        """Draw each other as a member, then take members out or put them in to get the size right.
+        """Draw each other symbol as a member, then remove or add members until the size is right.
 
-        A set whose members are independent is uniform among those of its size. It stays so, since
-        all members are as likely to be taken out, and all others to be put in.
+        If members are drawn independently, a set is uniform among those of its size. It stays
+        uniform, since all members are equally likely to be removed, and all others to be added.
         """
         sets[:] = bernoulli_bits(self._start, sets.size, block).reshape(sets.shape)
         clear_tail(sets, self.inputs)
@@ -166,17 +167,18 @@ class Subset(SetReports):
         sets[rows, word] &= ~bit
         surplus = sizes(sets) + members - self.size
         self._flip(sets, np.flatnonzero(surplus > 0), surplus, block)
-        # A bit that is 1 cannot be put in, so the input's bit is 1 meanwhile.
+        # The input's bit is 1 meanwhile, since a bit that is 1 cannot be added.
         sets[rows, word] |= bit
         self._flip(sets, np.flatnonzero(surplus < 0), surplus, block)
         sets[rows, word] ^= bit * ~members
 
     @property
     def _start(self) -> Fraction:
-        """The chance that each other is a member at first; any will do, and this takes few flips.
+        """The probability that each other symbol is a member at first, chosen to take few flips.
 
-        To put a member in takes inputs / (inputs - size) tries, and to take one out inputs / size.
-        So it is best if a part size / inputs of the sets is too large, by the normal approximation.
+        To add a member takes inputs / (inputs - size) tries on average, and to remove one takes
+        inputs / size. So it is best if a proportion size / inputs of the sets is too large, by the
+        normal approximation. Any probability would be correct.
         """
         share = self.size / self.inputs
         spread = (self.inputs * share * (1 - share)) ** 0.5
@@ -184,9 +186,9 @@ class Subset(SetReports):
         return Fraction(min(max(first, 0), self.inputs), self.inputs)
 
     def _flip(self, sets: Packed, rows: Array, surplus: Integers, block: Block) -> None:
-        """Flip |surplus| bits of each of the `rows`: ones if it is positive, else zeros.
+        """Flip |surplus| bits of each of the `rows`: ones if it is positive, zeros otherwise.
 
-        Places are random, until so many have hit such a bit; a miss changes nothing.
+        Positions are drawn until enough of them have hit such a bit. A miss changes nothing.
         """
         if not len(rows):
             return
@@ -219,7 +221,7 @@ class Subset(SetReports):
 def draw_set(inputs: int, size: int, symbol: int, member: bool, words: Iterator[int]) -> list[int]:
     """Return a sorted list of `size` of `inputs` symbols, drawn uniformly of all such sets.
 
-    These are the sets that hold `symbol` if it is a `member`, else those that do not.
+    These are the sets that hold `symbol` if `member` is true, and the other sets otherwise.
     """
     others = chosen(size - member, inputs - 1, words)
     return [other for other in range(inputs) if (member if other == symbol else next(others))]
@@ -227,6 +229,6 @@ def draw_set(inputs: int, size: int, symbol: int, member: bool, words: Iterator[
 
 @lru_cache(maxsize=16)
 def _sets(inputs: int, size: int) -> NDArray[np.uint64]:
-    """Return all sets of this size, one word each."""
+    """Return all sets of this size, each in one word."""
     members = combinations([1 << place for place in range(inputs)], size)
     return np.array([sum(bits) for bits in members], dtype=np.uint64)

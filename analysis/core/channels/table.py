@@ -2,8 +2,9 @@
 
     P[y | x] = weights[x][y] / total,  the same total for every x
 
-It holds what has no simpler form: classic designs with unequal answers (Greenberg et al., JASA
-1969), the exponential mechanism (McSherry and Talwar, FOCS 2007), designs by linear programming.
+It serves mechanisms without a simpler form: classic designs with unequal answers (Greenberg et al.,
+JASA 1969), the exponential mechanism (McSherry and Talwar, FOCS 2007), and designs by linear
+programming.
 By hand: weights [[5, 1], [1, 5]] keep the input 5 times in 6; ratio 5, ε = ln 5 = 1.609.
 """
 
@@ -21,7 +22,7 @@ from analysis.core.words import Block, below_many, by_weight, check_total
 
 @dataclass(frozen=True)
 class Table(OneSymbol):
-    """The channel with these rows of weights: at least 2 each way, all at least 1."""
+    """The channel with these weights: at least 2 rows and 2 columns, all at least 1."""
 
     inputs: int
     rows: tuple[tuple[int, ...], ...]

@@ -1,9 +1,9 @@
-"""Window channel: of `outputs` symbols, the `width` ones from the input on are likelier.
+"""Window channel: the `width` symbols from the input on are likelier than the other symbols.
 
-    P[y | x] = near / total  if x <= y < x + width,  else  far / total
+    P[y | x] = near / total  if x <= y < x + width,  and  far / total  otherwise
 
 Width 1 is k-ary randomized response (Warner, JASA 1965; Kairouz, Oh and Viswanath, JMLR 2016,
-section 4.1); wider ones are the Square Wave mechanism on a grid (Li et al., SIGMOD 2020).
+section 4.1). Wider windows give the Square Wave mechanism on a grid (Li et al., SIGMOD 2020).
 By hand: 2 inputs, width 1, near 3, far 1 gives p = 3/4, q = 1/4, ratio 3, ε = ln 3 = 1.0986.
 """
 
@@ -34,7 +34,7 @@ class Window(OneSymbol):
 
     @property
     def symbols(self) -> int:
-        """The number of outputs: the last input has a whole window, too."""
+        """The number of outputs. There are more than inputs if the width is above 1."""
         return self.inputs + self.width - 1
 
     @property
@@ -44,12 +44,12 @@ class Window(OneSymbol):
 
     @cached_property
     def p(self) -> Fraction:
-        """The chance of each output that lies in the input's window."""
+        """The probability of each output in the input's window."""
         return Fraction(self.near, self.total)
 
     @cached_property
     def q(self) -> Fraction:
-        """The chance of each output that does not."""
+        """The probability of each output outside the input's window."""
         return Fraction(self.far, self.total)
 
     @property
@@ -62,9 +62,9 @@ class Window(OneSymbol):
         check_total(self.name, self.total)
 
     def ratio(self, apart: Apart = ()) -> Fraction:
-        """Return near/far or its inverse, the larger one.
+        """Return the larger of near/far and far/near.
 
-        Any two inputs have outputs that lie in the window of one and not in that of the other.
+        For any two inputs, some output lies in the window of one and outside that of the other.
         """
         return max(Fraction(self.near, self.far), Fraction(self.far, self.near))
 
@@ -84,7 +84,7 @@ class Window(OneSymbol):
         return outside if outside < symbol else outside + self.width
 
     def followed_by(self, instant: "Window") -> "Window":
-        """Return this channel and another one after it as one; the sum may be more than 2^32.
+        """Return this channel followed by another as one channel, whose total may exceed 2^32.
 
         Preconditions: both have width 1, and equally many inputs.
         """
@@ -95,7 +95,7 @@ class Window(OneSymbol):
         return Window(self.inputs, 1, near // common, far // common)
 
     def remember(self, symbol: int, words: Callable[[int], Iterator[int]]) -> int:
-        """Return the report that `words` of this input make: equal words make equal reports."""
+        """Return the report that the `words` of this input draw. Equal words draw equal reports."""
         return self.randomize(symbol, words(symbol))
 
     def randomize_many(self, symbols: Array, block: Block) -> Array:
@@ -104,7 +104,7 @@ class Window(OneSymbol):
         for part in parts(len(symbols)):
             starts = symbols[part].astype(np.uint32)
             draws = below_many(self.total, len(starts), block)
-            # Where the report is inside, `outside` is a number that does not matter.
+            # Where the report is inside the window, the number in `outside` is not used.
             outside = (draws - inside) // np.uint32(self.far)
             outside += (outside >= starts) * np.uint32(self.width)
             starts += draws // np.uint32(self.near)
@@ -112,8 +112,8 @@ class Window(OneSymbol):
         return reports
 
     def bounds(self) -> tuple[Floats, Floats]:
-        # Each output lies in some window. It lies in all if it lies in that of the last input and
-        # in that of the first. Rows are not listed: there can be thousands, each as long.
+        # Each output lies in some window. It lies in all windows if it lies in those of the last
+        # and of the first input. The rows are not listed, since there can be thousands.
         outputs = np.arange(self.symbols)
         in_all = (outputs >= self.inputs - 1) & (outputs < self.width)
         near, far = float(self.p), float(self.q)
@@ -121,7 +121,7 @@ class Window(OneSymbol):
         return np.minimum(near, other), np.maximum(near, other)
 
     def chances(self) -> Floats:
-        # Rows are not listed: there can be thousands, each as long.
+        # The rows are not listed through `weights`, since there can be thousands.
         offset = np.arange(self.symbols) - np.arange(self.inputs)[:, None]
         near = (offset >= 0) & (offset < self.width)
         return np.where(near, float(self.p), float(self.q))

@@ -1,7 +1,7 @@
-"""Domains: what a question can be answered with, for the mechanism that randomizes it.
+"""Domains: the values that a question allows, as a mechanism sees them.
 
-A domain owns what is special about its values. Whatever is done with answers asks it, and tests
-no classes, so that adding a domain is adding a file here.
+A domain owns what is special about its values. Other code asks the domain and tests no classes, so
+that a new domain takes a new file here.
 """
 
 from analysis.core.domain.base import NO_ANSWER, NONE, OTHER, RESERVED, Estimand, MeanOf, Sides
@@ -11,7 +11,7 @@ from analysis.core.domain.rankings import Rankings
 from analysis.core.domain.sets import Sets
 from analysis.core.domain.texts import Texts
 
-#: The domains whose estimand is shares, and all of them.
+#: The domains whose estimand is shares, and all domains.
 DomainOfShares = Categories | Sets | Rankings
 Domain = DomainOfShares | Numbers | Texts
 

@@ -1,4 +1,4 @@
-"""The base of all domains, and what is estimated of the answers in one."""
+"""The base of all domains, and what is estimated from a question's answers."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -9,23 +9,24 @@ from typing import Any, ClassVar, Self
 
 from analysis.core.types import Floats
 
-#: The value of skipped, hidden and "prefer not to say": who skipped is as private as what was said.
+#: The value of a question that was skipped or hidden, and of "prefer not to say": that somebody
+#: gave no answer is as private as an answer.
 NO_ANSWER = "no-answer"
 #: The answer that none of several options is true.
 NONE = "none"
-#: All texts that are no candidates.
+#: The term of all texts that are not candidates.
 OTHER = "other"
-#: Terms of estimates that are no values, so no value can have them as its id.
+#: Estimates have terms that are not values. No value can have one of these as its id.
 RESERVED = (NO_ANSWER, "mean", "median", "variance")
 
-#: Shares are sums of floats.
+#: The rounding error that a sum of shares may have, since they are floats.
 ROUNDING = 1e-9
 
 
 class Estimand(Enum):
     """The quantity that is estimated from a question's answers; planning depends on it, too."""
 
-    #: The share of each value, option or pair, which reports count for.
+    #: The share of each value, option or pair. Reports count for these.
     SHARES = "shares"
     #: The mean of a number, and its quartiles.
     MEAN = "mean"
@@ -35,9 +36,9 @@ class Estimand(Enum):
 
 @dataclass(frozen=True)
 class MeanOf:
-    """A mean: it lies in `low` .. `low` + `width`.
+    """A mean that lies in `low` .. `low` + `width`.
 
-    `place` gives where in 0..1 between these a value lies; None for no answer.
+    `place` returns a value's position between these, in 0..1; None for no answer.
     """
 
     low: Fraction
@@ -47,7 +48,7 @@ class MeanOf:
 
 @dataclass(frozen=True)
 class Sides:
-    """The page's words for people who give an answer, and for people who do not.
+    """The page's words for people who give an answer, and for people who do not give it.
 
     `who` and `others` are the ends of keys of the page's sentences; `ids` names the options that
     fill them.
@@ -59,18 +60,18 @@ class Sides:
 
 
 class BaseDomain(ABC):
-    """A domain; what most of them have in common stands here, and each overrides what differs.
+    """A domain, with what most domains have in common. Each overrides what differs.
 
-    A term is how a quantity is called in tables: an option's id, a pair ``a>b``, ``mean``, a text.
+    A term is the name of a quantity in tables: an option's id, a pair ``a>b``, ``mean``, a text.
     """
 
     #: The quantity that estimates are about.
     estimand: ClassVar[Estimand]
-    #: The operator of a condition on an answer: whether it is a value, or holds one.
+    #: The operator of a condition on an answer: "=" if it is a value, "selected" if it holds one.
     asked_by: ClassVar[str] = "="
     #: Its name in messages that refuse conditions on it; empty if conditions are possible.
     unasked: ClassVar[str] = ""
-    #: True if the reports of all its values reveal equally much, by symmetry.
+    #: True if, by symmetry, reports reveal equally much about all its values.
     symmetric: ClassVar[bool] = False
 
     @property
@@ -80,7 +81,7 @@ class BaseDomain(ABC):
 
     @property
     def span(self) -> float:
-        """The range of which half-widths of its estimates are parts."""
+        """The range that half-widths of its estimates are fractions of."""
         return 1.0
 
     @property
@@ -90,34 +91,34 @@ class BaseDomain(ABC):
 
     @property
     def is_open(self) -> bool:
-        """Return whether its values are not listed, so that the frequent ones have to be found."""
+        """Return whether its values are not listed, so that frequent values have to be found."""
         return False
 
     @property
     def picks(self) -> tuple[str, ...]:
-        """The ids that an answer picks from, no-answer among them; empty where none are listed."""
+        """The ids that an answer picks from, with no-answer; empty if the domain lists none."""
         return ()
 
     @property
     def alternatives(self) -> tuple[str, ...]:
-        """All answers, if exactly one of a list is true; otherwise none."""
+        """All answers, if exactly one of a list is true; empty otherwise."""
         return ()
 
     @property
     def parts(self) -> tuple[int, ...]:
-        """The number of values of each part of an answer, for a draw with other questions.
+        """The number of values of each part of an answer, for a draw together with other questions.
 
-        It is empty where an answer cannot be drawn with others.
+        It is empty if an answer cannot be drawn together with others.
         """
         return (len(self.alternatives),) if self.alternatives else ()
 
     @property
     def sensitivity(self) -> int | None:
-        """The L1 sensitivity of the counts of all answers, no-answer among them.
+        """The L1 sensitivity of the counts of all answers, including no-answer.
 
-        It is how far they move together, at most, if one person answers otherwise (Dwork,
-        McSherry, Nissim and Smith, TCC 2006). Of a number it is that of the sum, in parts of the
-        range. None if nobody can list the answers beforehand.
+        It is the largest sum of all changes of the counts if one person answers differently (Dwork,
+        McSherry, Nissim and Smith, TCC 2006). For a number it is the sensitivity of the sum, as a
+        fraction of the range. It is None if nobody can list the answers beforehand.
         """
         return 2
 
@@ -138,7 +139,7 @@ class BaseDomain(ABC):
 
     @property
     def amounts(self) -> tuple[float, ...] | None:
-        """The number that each alternative stands for, NaN for no answer; None if they do not."""
+        """The number that each alternative stands for, NaN for no answer; None without numbers."""
         return None
 
     @property
@@ -157,7 +158,7 @@ class BaseDomain(ABC):
 
     @abstractmethod
     def usual_values(self) -> list[Any]:
-        """Return the values that share evenly what is not stated; no-answer is not one of them."""
+        """Return the values that share evenly what is not stated. No-answer is not one of them."""
 
     @abstractmethod
     def counts_for(self, value: Any, term: str) -> bool:
@@ -169,29 +170,30 @@ class BaseDomain(ABC):
 
     @abstractmethod
     def people(self, term: str, quoted: Callable[[str], str]) -> tuple[str, str]:
-        """Return who gives an answer and who does not, as "Of 100 people" and "of 100" go on.
+        """Return the words for people who give an answer, and for people who do not.
 
-        `quoted` gives the author's text for an id, in quotation marks. The term is not no-answer.
+        The first continue "Of 100 people", the second "of 100". `quoted` returns the author's text
+        for an id, in quotation marks. The term is not no-answer.
         """
 
     def is_share(self, term: str) -> bool:
-        """Return whether a term is the share of those values that count for it."""
+        """Return whether a term's quantity is the share of the values that count for it."""
         return term == NO_ANSWER or term in self.terms
 
     def mean_of(self, term: str) -> MeanOf | None:
-        """Return what a term is the mean of; None if it is none."""
+        """Return the mean that a term names; None if it names no mean."""
         return None
 
     def answers_in(self, answer: str) -> list[str]:
-        """Return the answers that are counted where a respondent gave this one."""
+        """Return the answers that are counted if a respondent gave this one."""
         return [answer or NO_ANSWER]
 
     def value_of(self, answer: str, read: Callable[[str], Any]) -> Any:
-        """Return the value of an answer as truths state it; `read` reads those of respondents."""
+        """Return the value of an answer in a stated truth; `read` reads a respondent's answer."""
         return read("" if answer == NO_ANSWER else answer)
 
     def standing_for(self, value: Any) -> Sequence[Any]:
-        """Return the values that a value of a truth stands for, which share it evenly."""
+        """Return the values that a value of a stated truth stands for. They share it evenly."""
         return (value,)
 
     def combined(self, aim: str, truth: Floats) -> Floats:
@@ -201,9 +203,9 @@ class BaseDomain(ABC):
     def completed(
         self, stated: Mapping[str, float], read: Callable[[str], Any]
     ) -> list[tuple[Any, float]]:
-        """Return values with shares that sum to 1; what is not stated goes to `usual_values`.
+        """Return values with shares that sum to 1. `usual_values` share what is not stated.
 
-        Raise ValueError if an answer is none, or the shares cannot be true together.
+        Raise ValueError if an answer is unknown, or if the shares cannot be true together.
         """
         total = sum(stated.values())
         if total > 1 + ROUNDING:
@@ -219,22 +221,22 @@ class BaseDomain(ABC):
         return [*parts, *((value, rest / len(others)) for value in others)]
 
     def label(self, term: str, labels: Mapping[str, str]) -> str:
-        """Return the author's text for a term other than no-answer, from those of ids."""
+        """Return the author's text for a term other than no-answer; `labels` has those of ids."""
         return labels.get(term, term)
 
     def sent_as(self, term: str, quoted: Callable[[str], str], is_answer: bool) -> str:
-        """Return how a report is called that counts for a term.
+        """Return the words for a report that counts for a term.
 
-        `is_answer` says whether a report is one of the answers.
+        `is_answer` says whether every report is one of the answers.
         """
         return "a report that counts for it"
 
     def listed(
         self, labels: Mapping[str, str], quoted: Callable[[str], str]
     ) -> list[tuple[Any, str, str, str]]:
-        """Return all values, if there are few: value, term, text, and who gives it."""
+        """Return all values, if there are few: value, term, text, and words for who gives it."""
         raise TypeError(f"{type(self).__name__} cannot be listed")
 
     def sides(self, term: str, is_answer: bool) -> Sides:
-        """Return how the page speaks of a term; `is_answer` as for `sent_as`."""
+        """Return the page's words for a term; `is_answer` is as for `sent_as`."""
         return Sides("count", "count-others", {"answer": term})

@@ -13,10 +13,10 @@ from analysis.core.types import Floats, Integers
 
 @dataclass(frozen=True)
 class Categories(BaseDomain):
-    """A finite list of values, in the order of the survey; `NO_ANSWER` last where it is one.
+    """A finite list of values, in the survey's order. `NO_ANSWER` is the last if it is a value.
 
-    A value is a place in the list. On a scale, values stand in order of size, and `scores` has a
-    score for each but no-answer.
+    A value is a position in the list. On a scale, values stand in order of size, and `scores` has a
+    score for each value except no-answer.
     """
 
     ids: tuple[str, ...]
@@ -32,19 +32,19 @@ class Categories(BaseDomain):
 
     @property
     def score_range(self) -> tuple[Fraction, Fraction]:
-        """The lowest score of a scale, and from there to the highest."""
+        """The lowest score of a scale, and the distance from it to the highest."""
         low = min(self.scores)
         return low, max(self.scores) - low
 
     @property
     def places(self) -> list[Fraction]:
-        """The place of each score of a scale in `score_range`, from 0 to 1."""
+        """The position of each score of a scale within `score_range`, from 0 to 1."""
         low, width = self.score_range
         return [(score - low) / width for score in self.scores]
 
     @property
     def usual_share(self) -> float:
-        """The share at which variances are compared: all values equally frequent."""
+        """The share at which variances are compared: all values are equally frequent."""
         return 1 / len(self.ids)
 
     @property
@@ -62,7 +62,7 @@ class Categories(BaseDomain):
 
     @property
     def sensitivity(self) -> int:
-        # One of two counts is all others.
+        # With two values, one count follows from the other.
         return 1 if len(self.alternatives) == 2 else 2
 
     @property
@@ -146,7 +146,7 @@ class Categories(BaseDomain):
         ]
 
     def sides(self, term: str, is_answer: bool) -> Sides:
-        # Where a report is an answer, it is called by its name.
+        # If a report is an answer, the page uses the answer's name for it.
         who = "value" if is_answer else "count"
         if len(self.ids) > 2:
             return Sides(who, f"{who}-others", {"answer": term})

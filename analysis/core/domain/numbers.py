@@ -18,7 +18,7 @@ _MISSED, _MOST_POINTS = 1e-6, 100
 class Numbers(BaseDomain):
     """The numbers from `low` to `high` in `steps` steps of the question's resolution.
 
-    A value is a number's place in the range, a fraction of 0..1; None is no answer.
+    A value is a number's position in the range, a fraction of 0..1; None is no answer.
     """
 
     low: Fraction
@@ -30,7 +30,7 @@ class Numbers(BaseDomain):
     terms: ClassVar[tuple[str, ...]] = ()
     mean_terms: ClassVar[tuple[str, ...]] = ("mean",)
     columns: ClassVar[tuple[str, ...]] = ("",)
-    #: The lengths of priors: each frequency is that of one of so many equal parts of the range.
+    #: The lengths of priors: each frequency belongs to one of this many equal parts of the range.
     prior_lengths: ClassVar[range] = range(1, 101)
 
     @property
@@ -39,7 +39,7 @@ class Numbers(BaseDomain):
 
     @property
     def span(self) -> float:
-        """From the lowest number to the highest."""
+        """The distance from the lowest number to the highest."""
         return float(self.high - self.low)
 
     @property
@@ -50,7 +50,7 @@ class Numbers(BaseDomain):
         return replace(self, no_answer=False)
 
     def usual_values(self) -> list[Fraction]:
-        # Evenly over the range.
+        # They are spread evenly over the range.
         parts = min(self.steps, _MOST_POINTS)
         steps = sorted({round(self.steps * part / parts) for part in range(parts + 1)})
         return [Fraction(step, self.steps) for step in steps]

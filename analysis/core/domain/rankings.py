@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 from analysis.core.domain.base import NO_ANSWER, MeanOf, Sides
 from analysis.core.domain.sets import Flags, OfFlags
 
-#: Of more items, an order and its reverse stand for all orders: pairs have the same shares then.
+#: For more items, one order and its reverse stand for all orders: pairs have the same shares then.
 _FEW_ITEMS = 4
 
 
@@ -30,17 +30,18 @@ class Rankings(OfFlags):
 
     @property
     def flags(self) -> tuple[tuple[str, str], ...]:
-        """The pair that each flag of a value stands for: whether the first comes before."""
+        """The pair of each flag. A set flag says that the first comes before the second."""
         return tuple(combinations(self.items, 2))
 
     @property
     def terms(self) -> tuple[str, ...]:
-        """The name of the share of people who rank a pair in its order."""
+        """The names of the shares of people who rank each pair in its order."""
         return tuple(f"{first}>{second}" for first, second in self.flags)
 
     @property
     def sensitivity(self) -> int:
-        # The reverse order, or no answer instead of an order in which all pairs count.
+        # All pairs change if the order is reversed, or if no answer replaces the order in which
+        # every pair counts.
         return len(self.flags) + self.no_answer
 
     @property
@@ -66,7 +67,7 @@ class Rankings(OfFlags):
         others = len(self.items) - 1
 
         def before(flags: Flags | None) -> Fraction | None:
-            """Return the part of the other items that come before this one."""
+            """Return the proportion of the other items that come before this one."""
             if flags is None:
                 return None
             pairs = [pair for pair in zip(self.flags, flags, strict=True) if term in pair[0]]

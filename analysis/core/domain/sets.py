@@ -15,7 +15,7 @@ Flags = tuple[int, ...]
 
 
 class OfFlags(BaseDomain):
-    """A domain whose values are tuples of flags, one for each of its terms; None is no answer."""
+    """A domain whose values are tuples with a flag for each of its terms; None is no answer."""
 
     estimand: ClassVar[Literal[Estimand.SHARES]] = Estimand.SHARES
 
@@ -37,7 +37,7 @@ class OfFlags(BaseDomain):
 
 @dataclass(frozen=True)
 class Sets(OfFlags):
-    """Sets of at most `at_most` of several options; a value is a flag for each and for `NONE`.
+    """Sets of at most `at_most` of several options. A value has a flag for each, and for `NONE`.
 
     None is no answer.
     """
@@ -55,7 +55,7 @@ class Sets(OfFlags):
 
     @property
     def usual_share(self) -> float:
-        """The share of an option at which variances are compared: as many ticked as may be."""
+        """The share at which an option's variances are compared: many tick it, at most half."""
         return min(0.5, self.at_most / len(self.options))
 
     @property
@@ -64,7 +64,7 @@ class Sets(OfFlags):
 
     @property
     def sensitivity(self) -> int:
-        # Others are ticked, or none is.
+        # A person ticks other options instead, or none.
         return max(min(2 * self.at_most, len(self.options)), self.at_most + 1)
 
     @property
@@ -77,14 +77,14 @@ class Sets(OfFlags):
 
     @property
     def parts(self) -> tuple[int, ...]:
-        # One column for each option, one for none, and one for no answer.
+        # There is one column for each option, one for none, and one for no answer.
         return (2,) * len(self.picks)
 
     def required(self) -> Self:
         return replace(self, no_answer=False)
 
     def usual_values(self) -> list[Flags]:
-        # Each option alone.
+        # Each of these sets has one option alone.
         return [tuple(int(flag == option) for flag in self.flags) for option in self.options]
 
     def answers_in(self, answer: str) -> list[str]:
@@ -95,8 +95,9 @@ class Sets(OfFlags):
     ) -> list[tuple[Any, float]]:
         """Return sets with the stated share of each option, drawn systematically (Madow 1949).
 
-        With one uniform start, each option is in the set whose part of a line, as long as its
-        share, a point of the grid of step 1 hits: sets are as equally large as they can be.
+        The options are laid end to end on a line, each as long as its share. A grid of step 1 with
+        one uniform start hits the options of a set. So the sizes of sets differ as little as
+        possible.
         """
         for answer in stated:
             if answer not in self.picks:
@@ -107,7 +108,7 @@ class Sets(OfFlags):
         usual = 0.0 if is_told else free * self.usual_share
         shares = np.array([stated.get(option, usual) for option in self.options])
         total = float(shares.sum())
-        # Without a stated "none", whoever needs tick nothing ticks nothing.
+        # If "none" is not stated, everybody who need not tick an option ticks nothing.
         ticking = free if NONE in stated else min(free, total)
         none = 1 - skipped - ticking
         fits = ticking - ROUNDING <= total <= self.at_most * ticking + ROUNDING

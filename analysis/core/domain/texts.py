@@ -9,17 +9,17 @@ from numpy.typing import NDArray
 
 from analysis.core.domain.base import NO_ANSWER, OTHER, BaseDomain, Estimand, Sides
 
-#: Texts that are no candidates are taken for as many different ones.
+#: All texts that are not candidates are simulated as this many different texts.
 _STRANGERS = 200
 
 
 @dataclass(frozen=True)
 class Texts(BaseDomain):
-    """Normalized texts of at most `longest` letters; `candidates` if those worth finding are known.
+    """Normalized texts of at most `longest` letters. `candidates` are texts that may be frequent.
 
-    Letters are Unicode code points. Without candidates, texts are found that are made of `letters`,
-    or if there are none, of those that are usual in Latin script. A value is a text, or None for no
-    answer; in a truth, `OTHER` stands for all texts that are no candidates.
+    Letters are Unicode code points. Without candidates, a search finds frequent texts of `letters`
+    or, if `letters` is empty, of the usual letters of Latin script. A value is a text, or None for
+    no answer. In a stated truth, `OTHER` stands for all texts that are not candidates.
     """
 
     candidates: tuple[str, ...] | None
@@ -57,7 +57,7 @@ class Texts(BaseDomain):
         return np.array(values, dtype=object)
 
     def is_share(self, term: str) -> bool:
-        # Without candidates, it is another text each time that is not found.
+        # Without candidates, each text that is not found is a different one.
         return not self.is_open or term != OTHER
 
     def value_of(self, answer: str, read: Callable[[str], Any]) -> Any:

@@ -1,4 +1,4 @@
-"""Encoders: the public step before a channel, from a value of a domain to one of its inputs.
+"""Encoders: the public step before a channel, from a domain's value to the channel's input.
 
 An encoder protects nothing. Its counterpart in the browser is ``client/encoders.js``.
 """

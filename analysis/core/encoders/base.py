@@ -12,14 +12,14 @@ from analysis.core.words import Block
 
 
 class Encoder(ABC):
-    """An encoder; most give one symbol that is certain, and each overrides what differs."""
+    """An encoder. Most give one symbol without a draw; each overrides what differs."""
 
     name: ClassVar[str]
     #: The domains whose values it takes.
     takes: ClassVar[tuple[type, ...]]
-    #: True if it gives a tuple of places of ones, rather than one symbol.
+    #: True if it gives a tuple of positions of ones, rather than one symbol.
     gives_bits: ClassVar[bool] = False
-    #: True if a device has one cohort for all waves, even without a memory.
+    #: True if a device keeps one cohort for all waves, even without a memory.
     keeps_cohort: ClassVar[bool] = False
     #: True if the input is the value itself.
     is_identity: ClassVar[bool] = False
@@ -32,7 +32,7 @@ class Encoder(ABC):
 
     @property
     def cohorts(self) -> int | None:
-        """The number of cohorts, of which each report names one; None if there are none."""
+        """The number of cohorts; None if there are none. Each report names its cohort."""
         return None
 
     @property
@@ -45,25 +45,25 @@ class Encoder(ABC):
 
     @property
     def ones(self) -> int | None:
-        """The number of ones in every input of bits; None if inputs differ in that."""
+        """The number of ones in every input of bits; None if inputs differ in that number."""
         return None
 
     @property
     def part_inputs(self) -> tuple[int, ...]:
-        """The number of inputs of each part of a value's `Pattern`, in a draw with other questions.
+        """The number of inputs of each part of a value's `Pattern`, in a draw of several questions.
 
-        It is empty where values cannot be drawn so.
+        It is empty if values cannot be drawn together with other questions.
         """
         return ()
 
     @property
     def parts_told(self) -> int:
-        """The number of parts of the value that a report is about; 1 if about the whole value."""
+        """The number of parts of the value that a report is about; 1 if it is about the whole."""
         return 1
 
     @property
     def portion(self) -> Fraction:
-        """The part of all reports that is about the share of a whole value."""
+        """The proportion of reports that are about the share of a whole value."""
         return Fraction(1)
 
     @abstractmethod
@@ -86,31 +86,31 @@ class Encoder(ABC):
         """
 
     def chances(self, value: Any, cohort: int) -> list[tuple[Any, Fraction]]:
-        """Return every input that `value` can become, and its chance above 0; raise as `encode`."""
+        """Return every input that `value` can become, with its probability; raise as `encode`."""
         return [(self.encode(value, cohort, iter(())), Fraction(1))]
 
     @abstractmethod
     def encode_many(self, values: Array, cohorts: Array, block: Block) -> Array:
-        """Return the inputs for many values, bits packed. Preconditions: all are values."""
+        """Return the inputs for many values, with packed bits. Preconditions: all are values."""
 
     def states_of(self, value: Any) -> tuple[int, ...]:
         """Return the inputs of the parts of a `Pattern` for `value`; raise as `encode`.
 
-        Preconditions: there are some.
+        Preconditions: `part_inputs` is not empty.
         """
         return (self.encode(value, 0, iter(())),)
 
     def told_pattern(self, channel: Any) -> Any:
-        """Return the `Pattern` of the flags that one report is about; None if there is none.
+        """Return the `Pattern` of the flags that one report is about; None if it has none.
 
-        Its parts are any of those that were picked: it is the same for all, in any order.
+        The law is the same for all sets of flags that can be picked, in any order.
         """
         return None
 
     def encode_all(self, values: Sequence[Any]) -> Integers:
-        """Return the (cohorts, values, hashes) inputs, or places of ones, of some values.
+        """Return the (cohorts, values, hashes) inputs, or positions of ones, of some values.
 
-        Preconditions: it draws nothing, and gives equally many ones for each value.
+        Preconditions: the encoder draws nothing, and gives the same number of ones for each value.
         """
         inputs = [
             [self.encode(value, cohort, iter(())) for value in values]

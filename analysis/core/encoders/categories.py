@@ -1,4 +1,4 @@
-"""Encoders of a value that is its place 0..k-1 in a list of categories."""
+"""Encoders of a value that is a position 0..k-1 in a list of categories."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ class Index(_OfEach):
 
 @dataclass(frozen=True)
 class Onehot(_OfEach):
-    """A bit for each category, of which that of the value is 1."""
+    """A bit for each category. The bit of the value is 1."""
 
     name: ClassVar[str] = "onehot"
     gives_bits: ClassVar[bool] = True
@@ -65,11 +65,11 @@ class Onehot(_OfEach):
 
 @dataclass(frozen=True)
 class Hash(Encoder):
-    """The value's digits to the prime base `inputs`, times those of the cohort, summed modulo it.
+    """The sum of products of the value's and the cohort's digits, modulo the prime base `inputs`.
 
-    The linear family: over all ``inputs ** digits`` cohorts, any two values have equal symbols in
-    exactly one of `inputs`, and any value but 0 has each symbol equally often (Carter and Wegman,
-    Journal of Computer and System Sciences 1979, section 3, without the additive term).
+    This is the linear family: any two values have equal symbols in exactly 1/`inputs` of all
+    ``inputs ** digits`` cohorts, and any value but 0 has each symbol equally often (Carter and
+    Wegman, Journal of Computer and System Sciences 1979, section 3, without the additive term).
     """
 
     values: int
@@ -107,7 +107,7 @@ class Hash(Encoder):
         return symbol % self.inputs
 
     def encode_many(self, values: Array, cohorts: Array, block: Block) -> Array:
-        # Words of 32 bits, which are divided twice as fast, where the sum of products fits.
+        # Integers of 32 bits are divided twice as fast. They are used if the sum of products fits.
         dtype = np.uint32 if self.digits * self.inputs**2 < WORD else np.uint64
         symbols = np.empty(len(values), dtype=np.min_scalar_type(self.inputs - 1))
         for part in parts(len(values)):
@@ -117,7 +117,7 @@ class Hash(Encoder):
     def _hashed(self, left: Array, factors: Array) -> Array:
         base, total = left.dtype.type(self.inputs), np.zeros_like(left)
         for _ in range(self.digits):
-            # numpy divides by one number fast, and takes its remainder slowly.
+            # numpy divides fast by a single number, but takes remainders slowly.
             rest, others = left // base, factors // base
             total += (left - rest * base) * (factors - others * base)
             left, factors = rest, others

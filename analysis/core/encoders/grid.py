@@ -16,11 +16,11 @@ from analysis.core.words import WORD, Block, bernoulli
 
 @dataclass(frozen=True)
 class Grid(Encoder):
-    """A number to one of the `steps` + 1 points of a grid, by unbiased stochastic rounding.
+    """One of the `steps` + 1 points of a grid, to which a number is rounded at random without bias.
 
-    The value is the number's place in its range, a fraction of 0..1, or None for no-answer, which
-    becomes the last input. It is there only if ``inputs > steps + 1``; the inputs between are never
-    used, so that the window of no-answer overlaps with that of no number.
+    The value is the number's position in its range, a fraction of 0..1, or None for no-answer.
+    No-answer is possible only if ``inputs > steps + 1``, and becomes the last input. The inputs
+    between are never used, so that the window of no-answer overlaps with that of no number.
     """
 
     steps: int
@@ -45,9 +45,9 @@ class Grid(Encoder):
         return [(point, 1 - rest), *[(point + 1, rest)] * (rest > 0)]
 
     def encode_many(self, values: Array, cohorts: Array, block: Block) -> Array:
-        """Return points of the grid; values are places in 0..1, NaN for no answer.
+        """Return points of the grid. Values are positions in 0..1, NaN for no answer.
 
-        The chances of rounding are precise to 2^-32.
+        The probabilities of rounding are precise to 2^-32.
         """
         skipped = np.isnan(values)
         places = np.where(skipped, 0.0, values) * self.steps
@@ -57,10 +57,10 @@ class Grid(Encoder):
         return np.where(skipped, self.inputs - 1, rounded)
 
     def _place(self, value: Any) -> tuple[int, Fraction]:
-        """Return the point at or below a value, and how far from there to the next it lies."""
+        """Return the point at or below a value, and the fraction of a step from there to it."""
         if value is None and self.inputs > self.steps + 1:
             return self.inputs - 1, Fraction(0)
-        # NaN is no rational, so it cannot slip through a comparison.
+        # Only rationals pass, so that NaN cannot slip through the comparison.
         if type(value) not in (Fraction, int) or not 0 <= value <= 1:
             raise ValueError(f"value must be a fraction of 0..1, got {shown(value)}")
         point, rest = divmod(Fraction(value) * self.steps, 1)

@@ -1,4 +1,4 @@
-"""Encoders of several parts of a value as one number: some flags, or the order of some items."""
+"""Encoders of several parts of a value as one number: of some flags, or of some items' order."""
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
@@ -22,16 +22,16 @@ from analysis.core.errors import shown, whole
 from analysis.core.types import Array, Floats, Integers
 from analysis.core.words import Block
 
-#: The most flags, or items, in one report: 256 or 120 patterns.
+#: The most flags and the most items in one report. They have 256 and 120 patterns.
 MOST_FLAGS, MOST_RANKED = 8, 5
-#: A tally of so many cells takes 2 MB.
+#: A tally of this many cells takes 2 MB.
 MOST_CELLS = 2**18
 
 
 class SomeParts(Encoder):
-    """Some of several parts together, as one number; which, is the cohort.
+    """Several of a value's parts together, as one number. The cohort says which parts.
 
-    Cohorts are all sets of `picked` of `count` parts, in the order of `itertools.combinations`.
+    The cohorts are all sets of `picked` of `count` parts, in the order of `itertools.combinations`.
     """
 
     picks_part: ClassVar[bool] = True
@@ -41,17 +41,17 @@ class SomeParts(Encoder):
     @property
     @abstractmethod
     def count(self) -> int:
-        """The number of parts that some are picked from."""
+        """The number of parts that a cohort picks from."""
 
     @property
     @abstractmethod
     def flags_told(self) -> int:
-        """The number of the value's flags, counted from the first, that reports can be about."""
+        """The number of flags that reports can be about, which are the first of the value."""
 
     @property
     @abstractmethod
     def portion_told(self) -> Fraction:
-        """The part of reports that are about a flag."""
+        """The proportion of reports that are about a given flag."""
 
     @property
     @abstractmethod
@@ -61,7 +61,7 @@ class SomeParts(Encoder):
     @property
     @abstractmethod
     def patterns(self) -> Integers:
-        """(numbers, m) what each number but that of no-answer says of the flags of its cohort."""
+        """(numbers, m) the flags that each number states about its cohort, except no-answer's."""
 
     @property
     def cohorts(self) -> int:
@@ -73,11 +73,11 @@ class SomeParts(Encoder):
         return self.picked
 
     def _chosen(self, cohort: int) -> tuple[int, ...]:
-        """Return the parts of a cohort; raise ValueError unless it is one."""
+        """Return the parts that a cohort picks; raise ValueError if there is no such cohort."""
         return chosen_at(whole("cohort", cohort, self.cohorts), self.count, self.picked)
 
     def _check_inputs(self, patterns: int) -> None:
-        """Raise ValueError unless inputs are the patterns and perhaps one more, and few in all."""
+        """Raise ValueError unless there is an input for each pattern, perhaps one more, and few."""
         if self.inputs - patterns not in (0, 1):
             raise ValueError(
                 f"{self.name}: inputs must be {patterns} or one more, got {self.inputs}"
@@ -91,9 +91,9 @@ class SomeParts(Encoder):
 
 @dataclass(frozen=True)
 class Group(SomeParts):
-    """Some of the value's flags, by a binary digit for each, the first the lowest; or no-answer.
+    """Several of the value's flags as a binary number, lowest digit first; or no-answer.
 
-    If all parts are picked, they are the options' flags, and "none of these" is 0.
+    If all parts are picked, they are the flags of the options alone, and "none of these" is 0.
     """
 
     parts: int
@@ -145,15 +145,15 @@ class Group(SomeParts):
         return sum(flags[part] << place for place, part in enumerate(chosen))
 
     def encode_many(self, values: Array, cohorts: Array, block: Block) -> Array:
-        """Return symbols; values are rows of flags, of -1 for no answer."""
+        """Return symbols. Values are rows of flags, or rows of -1 for no answer."""
         told = np.take_along_axis(values, self.members[cohorts], axis=1).astype(np.int64)
         return np.where(told[:, 0] < 0, self.inputs - 1, told @ (1 << np.arange(self.picked)))
 
     def told_pattern(self, channel: Window) -> Pattern | None:
-        """Return the law of the flags that are picked, without no-answer: one number is likelier.
+        """Return the law of the picked flags as a `Pattern`; None if no-answer is possible.
 
-        A number that is not the true one is as likely as any other, so that weights are as many
-        times that of one as there are numbers with so many flags that do not agree.
+        The true number is likelier, and all others are equally likely. So the weight of m flags
+        that do not agree is the weight of one number times how many numbers have m such flags.
         """
         if self.inputs > 2**self.picked:
             return None
@@ -167,14 +167,14 @@ class Group(SomeParts):
         return np.asarray(np.all(told, axis=0)[cohorts])
 
     def flag_many(self, option: int, cohorts: Array, drawn: Array) -> Integers:
-        """Return (n,) what reports say about a flag of their cohort."""
+        """Return (n,) the value of a flag of their cohort that each report states."""
         place = np.argmax(self.members == option, axis=1)
         return np.asarray(drawn.astype(np.int64) >> place[cohorts] & 1)
 
     def told_of_option(
         self, option: int, channel: Window, cohorts: Array, drawn: Array
     ) -> tuple[Integers, Floats]:
-        """Return what reports say of one option, as `Pick` does, if it is among those picked."""
+        """Return what reports say about one option, as `Pick` does, if it is among those picked."""
         place = np.argmax(self.members == option, axis=1)
         is_told = (self.members == option).any(axis=1)
         ticked, others, portion = 1, 0, float(self.portion_told)
@@ -193,14 +193,14 @@ class Group(SomeParts):
             told = np.where(drawn < 2**self.picked, 1 - (numbers & 1), 2)
         else:
             told = kinds[drawn]
-        # The last kind has the reports that are not about the option.
+        # The last kind is that of reports that are not about the option.
         chances = np.vstack([portion * chances, np.full(len(inputs), 1 - portion)])
         return np.where(is_told[cohorts], told, len(chances) - 1).astype(np.int64), chances
 
 
 @dataclass(frozen=True)
 class Suborder(SomeParts):
-    """The order of some of the items, to its place among all orders of them, as `Order` has it."""
+    """The order of some of the items, as its position among all their orders, as in `Order`."""
 
     items: int
     picked: int
@@ -258,7 +258,7 @@ class Suborder(SomeParts):
         return self._own.encode(value, 0, words)
 
     def encode_many(self, values: Array, cohorts: Array, block: Block) -> Array:
-        """Return places of orders; values are rows of flags, of -1 for no answer."""
+        """Return positions of orders. Values are rows of flags, or rows of -1 for no answer."""
         told = np.take_along_axis(values, self.members[cohorts], axis=1)
         return self._own.encode_many(told, cohorts, block)
 
@@ -309,7 +309,7 @@ class Order(Encoder):
         return place
 
     def encode_many(self, values: Array, cohorts: Array, block: Block) -> Array:
-        """Return places of orders; values are rows of flags, of -1 for no answer."""
+        """Return positions of orders. Values are rows of flags, or rows of -1 for no answer."""
         places, start = np.zeros(len(values), dtype=np.int64), 0
         for later in range(self.items - 1, 0, -1):
             before = values[:, start : start + later].sum(axis=1)

@@ -1,4 +1,4 @@
-"""Encoders of a value that consists of several yes-or-no parts, a flag each; None is no-answer."""
+"""Encoders of a value that consists of several yes-or-no flags; None is no-answer."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,17 +17,17 @@ from analysis.core.packed import Packed, pack
 from analysis.core.types import Apart, Array, Floats, Integers
 from analysis.core.words import Block
 
-#: Values may differ in so many bits: with more, a ratio could have over the 4,000 digits that are
-#: read.
+#: The most bits in which values may differ. With more, a ratio could have more than 4,000 digits,
+#: which are the most that are read.
 _FURTHEST = 400
 
 
 @dataclass(frozen=True)
 class Multihot(Encoder):
-    """A bit for each option, then one for "none of these", then, if there is one, for no-answer.
+    """A bit for each option, one for "none of these" and, if it is possible, one for no-answer.
 
-    The value has a flag for each option and for "none", which is set if no option is. At most
-    `at_most` options are; so two inputs differ by at most so many ones either way.
+    The value has a flag for each option and for "none", which is set if no option's flag is. At
+    most `at_most` options are set, so that two inputs differ by at most that many ones either way.
     """
 
     options: int
@@ -40,9 +40,10 @@ class Multihot(Encoder):
 
     @property
     def apart(self) -> Apart:
-        # A largest set, and another that overlaps with it where it must and nowhere else; "none"
-        # and no-answer are sets of one bit that overlap with no other. If there is no room for two
-        # largest sets, the pairs between these two lie on a line, where the logarithm is linear.
+        # The first pair is a largest set and another that overlaps with it no more than it must.
+        # The others are a largest set and "none" or no-answer, which are sets of one bit that
+        # overlap with no other. If there is no room for two disjoint largest sets, other pairs lie
+        # on a line between these, where the logarithm is linear.
         other = max(1, min(self.at_most, self.options - self.at_most))
         return (self.at_most, other), (other, self.at_most)
 
@@ -80,7 +81,7 @@ class Multihot(Encoder):
         return tuple(int(place in ones) for place in range(self.inputs))
 
     def encode_many(self, values: Array, cohorts: Array, block: Block) -> Packed:
-        """Return packed bits; values are rows of flags, of -1 for no answer."""
+        """Return packed bits. Values are rows of flags, or rows of -1 for no answer."""
         flags = np.zeros((len(values), self.inputs), dtype=np.uint8)
         flags[:, : self.options + 1] = values == 1
         if self.inputs == self.options + 2:
@@ -90,13 +91,13 @@ class Multihot(Encoder):
     def told_of_option(
         self, option: int, channel: Bits, cohorts: Array, drawn: Packed
     ) -> tuple[Integers, Floats]:
-        """Return what reports say of one option: from its bit, and from that of no-answer.
+        """Return what reports say about one option, by its bit and the bit of no-answer.
 
         Returns
         -------
         tuple
-            The (n,) kinds of the reports, and the (kinds, values) chances of each kind if the
-            option is ticked, if it is not, and, if there can be none, under no answer.
+            The (n,) kinds of the reports, and the (kinds, values) probabilities of each kind. The
+            values are: the option is ticked, it is not ticked and, if possible, no answer.
         """
         skips = self.inputs == self.options + 2
         one, zero = float(channel.p), float(channel.q)
@@ -111,7 +112,7 @@ class Multihot(Encoder):
 
 @dataclass(frozen=True)
 class Pick(Encoder):
-    """One of the value's flags, that of the cohort: 0 if set, 1 if not, 2 for no-answer."""
+    """The flag that the cohort picks from the value's: 0 if set, 1 if not, 2 for no-answer."""
 
     parts: int
     inputs: int
@@ -145,19 +146,20 @@ class Pick(Encoder):
     def told_of_option(
         self, option: int, channel: Window, cohorts: Array, drawn: Array
     ) -> tuple[Integers, Floats]:
-        """Return what reports say of one option, as `Multihot` does, if it was the one picked."""
+        """Return what reports say about one option, as `Multihot` does, if it was picked."""
         told = channel.chances().T / self.parts
-        # The last kind is that of reports about another option, as likely under every value.
+        # The last kind is that of reports about another option, which no value makes likelier.
         chances = np.vstack([told, np.full(channel.inputs, 1 - 1 / self.parts)])
         return np.where(cohorts == option, drawn.astype(np.int64), len(told)), chances
 
 
 @dataclass(frozen=True)
 class Padded(Encoder):
-    """The places of exactly `at_most` ones: what is set, and then as many of the pads as it takes.
+    """The positions of exactly `at_most` ones: those of the set flags, filled up with pads.
 
-    Places are those of the options, of "none of these", of no-answer if people may give none, and
-    of ``at_most - 1`` pads, of which the first ones are taken. Both count as options.
+    There are positions for the options, for "none of these", for no-answer if it is possible, and
+    for ``at_most - 1`` pads, of which the first ones are taken. "None of these" and no-answer each
+    count as one option.
     """
 
     options: int
@@ -187,7 +189,7 @@ class Padded(Encoder):
 
     @property
     def _skips(self) -> int:
-        """1 if no-answer is possible; its place is before the pads."""
+        """1 if no-answer is possible, 0 otherwise. Its position is before the pads."""
         return self.inputs - self.options - self.at_most
 
     def _has_room_for(self, domain: Sets) -> bool:
@@ -205,7 +207,7 @@ class Padded(Encoder):
         return (*ticked, *range(first, first + self.at_most - len(ticked)))
 
     def encode_many(self, values: Array, cohorts: Array, block: Block) -> Packed:
-        """Return packed bits; values are rows of flags, of -1 for no answer."""
+        """Return packed bits. Values are rows of flags, or rows of -1 for no answer."""
         flags = np.zeros((len(values), self.inputs), dtype=np.uint8)
         flags[:, : self.options + 1] = values == 1
         if self._skips:
@@ -218,12 +220,12 @@ class Padded(Encoder):
     def told_of_option(
         self, option: int, channel: Overlap, cohorts: Array, drawn: Packed
     ) -> tuple[Integers, Floats]:
-        """Return what reports say of one option, as `Multihot` does: from it, and no-answer."""
+        """Return what reports say about one option, as `Multihot` does, by it and no-answer."""
         if not self._skips:
             held = np.array([float(channel.p), float(channel.q)])
             kinds = 1 - channel.holds_many(drawn, ((option,),))[:, 0].astype(np.int64)
             return kinds, np.array([held, 1 - held])
-        # Under no answer, its place is one of the input's, and the option's is not.
+        # Under no answer, the input has the position of no-answer, and not that of the option.
         owned = (True, False), (False, False), (False, True)
         tables = [channel.chance_of_two(*own) for own in owned]
         both = channel.holds_many(drawn, ((option,), (self.options + 1,)))
@@ -231,7 +233,7 @@ class Padded(Encoder):
 
 
 def _ticked(value: Any, options: int, at_most: int) -> tuple[int, ...]:
-    """Return the places of a value's ones; raise ValueError unless it is a set of options."""
+    """Return the positions of a value's ones; raise ValueError unless it is a set of options."""
     flags = flags_of(value, options + 1)
     if not 1 <= sum(flags) <= at_most or (flags[-1] and sum(flags) > 1):
         raise ValueError(
@@ -242,7 +244,7 @@ def _ticked(value: Any, options: int, at_most: int) -> tuple[int, ...]:
 
 
 def flags_of(value: Any, number: int) -> Flags:
-    """Return `value`; raise ValueError unless it is so many flags."""
+    """Return `value`; raise ValueError unless it consists of this number of flags."""
     if (
         not isinstance(value, tuple)
         or len(value) != number

@@ -1,7 +1,7 @@
 """Encoders of a value that is a text, hashed; None is no-answer.
 
-The functions of the cohorts are a keyed family: words of one stream that SHA-256 makes of the text
-(`analysis.core.texts`).
+The hash functions of the cohorts are a keyed family. Their values are words of one stream, which
+SHA-256 makes of the text (`analysis.core.texts`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,7 +21,7 @@ from analysis.core.texts import BEGINNING, NOTHING, WHOLE, text_words
 from analysis.core.types import Apart, Array, Integers
 from analysis.core.words import Block
 
-#: The most words of a text that cohorts and hashes may call for.
+#: The most words of a text that cohorts and hashes may take.
 _MOST = 2**20
 
 
@@ -38,14 +38,14 @@ class _Hashed(Encoder):
 
 
 class _OfCandidates(_Hashed):
-    """An encoder of whole texts, with `hashes` words of a text for each of `functions` cohorts."""
+    """An encoder of whole texts that takes `hashes` words for each of `functions` cohorts."""
 
     functions: int
     hashes: int
 
     @property
     def cohorts(self) -> int:
-        """There is one for each function of the family, or list of `hashes` functions."""
+        """There is a cohort for each function of the family, or each list of `hashes` functions."""
         return self.functions
 
     def _has_room_for(self, domain: Texts) -> bool:
@@ -61,7 +61,7 @@ class _OfCandidates(_Hashed):
 
 @dataclass(frozen=True)
 class Digest(_OfCandidates):
-    """The word of the text whose number is the cohort, modulo `inputs`."""
+    """The word of the text whose position in the stream is the cohort, modulo `inputs`."""
 
     functions: int
     inputs: int
@@ -79,10 +79,10 @@ class Digest(_OfCandidates):
 
 @dataclass(frozen=True)
 class Bloom(_OfCandidates):
-    """A bit for each of `hashes` words of the text, those of its cohort, modulo `inputs`.
+    """A bit for each of the `hashes` words of the text that the cohort takes, modulo `inputs`.
 
-    A Bloom filter of one text (Bloom, Communications of the ACM 1970), as in RAPPOR (Erlingsson,
-    Pihur and Korolova, CCS 2014, section 3.1). Words may agree, and then fewer bits are set.
+    This is a Bloom filter of one text (Bloom, Communications of the ACM 1970), as in RAPPOR
+    (Erlingsson, Pihur and Korolova, CCS 2014, section 3.1). If words agree, fewer bits are set.
     """
 
     functions: int
@@ -117,12 +117,12 @@ class Bloom(_OfCandidates):
 
 @dataclass(frozen=True)
 class Prefix(_Hashed):
-    """A hash of the text's beginning, whose length its cohort says; of all of it, if no longer.
+    """A hash of the text's first letters, as many as the cohort says, or of all if it is short.
 
-    For texts of which no list is known (Wang, Li and Jha, "Locally differentially private heavy
-    hitter identification", IEEE TDSC 2021: the prefix-extending method). The cohort c asks for the
-    first ``lengths[c // functions]`` letters, and has a function of its own: if all lengths had the
-    same functions, texts that collide at one length would collide at all.
+    It serves questions without a list of texts (Wang, Li and Jha, "Locally differentially private
+    heavy hitter identification", IEEE TDSC 2021: the prefix-extending method). The cohort c takes
+    the first ``lengths[c // functions]`` letters, and has a function of its own. If all lengths had
+    the same functions, texts that collide at one length would collide at all lengths.
     """
 
     functions: int
@@ -138,7 +138,7 @@ class Prefix(_Hashed):
 
     @property
     def portion(self) -> Fraction:
-        # Texts are whole at the last length alone.
+        # Only the last length takes whole texts.
         return Fraction(1, len(self.lengths))
 
     def check(self) -> None:
@@ -159,7 +159,7 @@ class Prefix(_Hashed):
 def hits_of(
     encoder: Digest | Bloom, candidates: tuple[str, ...], no_answer: bool
 ) -> NDArray[np.uint16]:
-    """Return (cohorts, candidates, hashes) inputs of candidates, and of no answer after them."""
+    """Return (cohorts, candidates, hashes) inputs of candidates, followed by those of no answer."""
     hashes = encoder.hashes
     hashed = [(WHOLE, text) for text in candidates] + [(NOTHING, "")] * no_answer
     inputs = np.empty((encoder.functions, len(hashed), hashes), dtype=np.uint16)
@@ -170,7 +170,7 @@ def hits_of(
 
 
 def _check_sizes(name: str, inputs: int, words: int) -> None:
-    """Raise ValueError unless an encoder of texts has few enough inputs and words of a text."""
+    """Raise ValueError if an encoder of texts has too many inputs or takes too many words."""
     if not 2 <= inputs <= 65536:
         raise ValueError(f"{name}: inputs must be from 2 to 65536, got {inputs}")
     if words > _MOST:
