@@ -3,6 +3,6 @@
 import numpy as np
 from numpy.typing import NDArray
 
-#: Arrays of any shape; docstrings say which.
+#: Arrays of any shape. Docstrings state the shapes.
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

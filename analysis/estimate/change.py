@@ -15,31 +15,32 @@ def changes(
 ) -> list[Estimate]:
     """Return the difference of each quantity that both waves have, later less earlier.
 
-    `term` and `label` are those of the quantity, followed by ``:change`` and ``, change``; `n` is
-    the smaller wave's.
+    `term` and `label` are those of the quantity, followed by ``:change`` and ``, change``. `n` is
+    the number of respondents of the smaller wave.
 
-    Intervals are normal (docs/methods.md, (15)): the variances of both waves add up, as if other
-    people had answered. If the same people did and most keep their answer, intervals are wider than
-    necessary: the people, and with a memory their permanent noise, are the same in both. If most
-    swap answers, intervals are too narrow.
+    Intervals are normal (docs/methods.md, (15)): the variances of both waves add up, as if
+    different people had answered. If the same people answered and most keep their answer, intervals
+    are wider than necessary, since the people, and with a memory their permanent noise, are the
+    same in both waves. If most people swap answers, intervals are too narrow.
 
     Parameters
     ----------
     before, after : iterables of Estimate
         The estimates of one version's earlier and later wave.
     confidence_level : float
-        The level of every interval by itself, in (0, 1).
+        The level of each single interval, in (0, 1).
     """
     earlier = {(row.question, row.term): row for row in before}
     later = {(row.question, row.term): row for row in after}
-    # Where texts are found rather than listed, "other" may mean something else in each wave.
+    # If texts are found rather than listed, "other" can have another meaning in each wave.
     differing = {question for question, _ in earlier.keys() ^ later.keys()}
     differences = []
     for key, row in later.items():
         old = earlier.get(key)
         if old is None or (row.term == OTHER and row.question in differing):
             continue
-        # If an estimate or its error is unknown, the interval is all that both intervals allow.
+        # If an estimate or its error is unknown, the interval has every difference that both
+        # intervals allow.
         value, error, method = None, None, "none"
         low, high = row.conf_low - old.conf_high, row.conf_high - old.conf_low
         if row.estimate is not None and old.estimate is not None:

@@ -1,8 +1,8 @@
-"""Possible shares, for display: none is negative, and those of a question sum to 1.
+"""Possible shares for display: none is negative, and those of a question sum to 1.
 
-They are nearer to the truth on average, but no longer unbiased: what is rare looks more common than
-it is. At ε = 1, k = 4 and n = 500 a share of 0 becomes .022 on average. So intervals and tests are
-those of the unbiased estimates.
+They are nearer to the truth on average, but no longer unbiased: rare values look more common than
+they are. At ε = 1, k = 4 and n = 500 a share of 0 becomes .022 on average. So intervals and tests
+use the unbiased estimates.
 """
 
 from collections.abc import Iterable, Mapping
@@ -22,7 +22,7 @@ NORM_SUB, EM = "norm-sub", "em"
 
 @dataclass(frozen=True)
 class Constrained:
-    """The share of one value for display, and by which method."""
+    """The share of one value for display, and its method."""
 
     question: str
     term: str
@@ -33,7 +33,8 @@ class Constrained:
 def norm_sub(estimates: Floats) -> Floats:
     """Return the shares nearest to unbiased estimates: their Euclidean projection on the simplex.
 
-    One number is added to all, and what is negative then becomes 0, so that they sum to 1.
+    One number is added to all. Negative results then become 0. The number is such that shares sum
+    to 1.
 
     Parameters
     ----------
@@ -43,7 +44,7 @@ def norm_sub(estimates: Floats) -> Floats:
     Raises
     ------
     ValueError
-        If there is none, or one is not finite.
+        If there is no number, or if one is not finite.
 
     References
     ----------
@@ -54,7 +55,7 @@ def norm_sub(estimates: Floats) -> Floats:
     if estimates.ndim != 1 or not estimates.size or not np.isfinite(estimates).all():
         raise ValueError(f"estimates must be a list of one or more finite numbers, got {estimates}")
     falling = np.sort(estimates)[::-1]
-    # What each would lose if only it and all larger ones stayed above 0.
+    # The number that each would lose if only it and all larger ones stayed above 0.
     losses = (np.cumsum(falling) - 1) / np.arange(1, len(falling) + 1)
     loss = losses[np.flatnonzero(falling > losses)[-1]]
     return np.asarray(np.maximum(0.0, estimates - loss))
@@ -71,20 +72,20 @@ def most_likely(chances: Floats, counts: Ints | Floats) -> Floats | None:
     chances : (reports, k) array
         The probability of each report under each value.
     counts : (reports,) array
-        How often each report was made, or summed weights.
+        How often each report was made, or sums of weights.
 
     Returns
     -------
     (k,) array, or None
-        Each is at least 0; they sum to 1. The log-likelihood is at most
-        `analysis.estimate.mixture.GAP` below its maximum. None if that was not reached in
+        Shares of at least 0 that sum to 1. The log-likelihood is at most
+        `analysis.estimate.mixture.GAP` below its maximum. None if EM does not get there in
         `analysis.estimate.mixture.ROUNDS` steps.
 
     Raises
     ------
     ValueError
-        If there are no reports, the numbers of chances and counts differ, or no value can make a
-        report.
+        If there are no reports, if `chances` and `counts` differ in length, or if no value can lead
+        to a report that was made.
 
     References
     ----------
@@ -103,18 +104,18 @@ def most_likely(chances: Floats, counts: Ints | Floats) -> Floats | None:
 def constrained_shares(
     survey: Survey, tallies: Mapping[str, Ints], rows: Iterable[Estimate], method: str
 ) -> list[Constrained]:
-    """Return shares for display, for each question where one of several values is true.
+    """Return shares for display, for each question that has exactly one true value.
 
     Parameters
     ----------
     survey, tallies
-        Those of `analysis.estimate.estimates.estimates`.
+        The arguments of `analysis.estimate.estimates.estimates`.
     rows : iterable of Estimate
-        The estimates that it returned for them.
+        The estimates that it returned.
     method : str
-        ``norm-sub``, or ``em``. Norm-sub replaces EM where tallies do not show how often each
-        report was made (a report counts for several symbols), where reports have cohorts, and where
-        EM does not converge.
+        ``norm-sub`` or ``em``. Norm-sub replaces EM if tallies do not show how often each report
+        was made (a report counts for several symbols), if reports have cohorts, or if EM does not
+        converge.
 
     Raises
     ------

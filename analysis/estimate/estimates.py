@@ -1,4 +1,4 @@
-"""From the tallies of noisy reports to estimates, each with all that is needed to read it."""
+"""Estimates from the tallies of noisy reports, each with all that is needed to read it."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
@@ -22,18 +22,18 @@ from analysis.survey.survey import Survey
 
 @dataclass(frozen=True)
 class Estimate:
-    """One quantity of a question; the columns of the table of estimates after `wave`.
+    """One quantity of a question, in the columns of the table of estimates after `wave`.
 
-    `estimate` is unbiased for shares and may lie outside [0, 1]; it is None where reports carry no
-    information. `std_error` of a share that reports support or not is that of a binomial count at
-    the estimate, or at the nearest share from 1 / (n + 2) to 1 - 1 / (n + 2). A number's mean is
-    over those who answered, in its own unit. `n` counts all reports of the question, including
-    no-answer; `n_eff` is how many people, if asked directly, would give the same standard error, or
-    None if that is not known. `epsilon` is that of one report. `flag`
-    holds words joined by ``;``: ``out-of-range`` (the estimate is no possible value), ``boundary``
-    (nor is any in the usual interval; another was taken) and ``few`` (too few reports, or too
-    skewed ones, for the approximation behind the interval); texts also have ``detected`` and
-    ``collisions`` (`analysis.estimate.text`).
+    `estimate` is unbiased for shares and may lie outside [0, 1]. It is None if reports carry no
+    information. If each report either supports a share's value or not, `std_error` is that of a
+    binomial count at the estimate, or at the nearest share from 1 / (n + 2) to 1 - 1 / (n + 2). A
+    number's mean is over those who answered, in its own unit. `n` counts all reports of the
+    question, including no-answer. `n_eff` is the number of people who, if asked directly, would
+    give the same standard error; None if that is not known. `epsilon` is that of one report. `flag`
+    holds words joined by ``;``: ``out-of-range`` (the estimate is not a possible value),
+    ``boundary`` (the usual interval has no possible value, so another was taken) and ``few``
+    (reports are too few or too skewed for the approximation behind the interval). Texts also have
+    ``detected`` and ``collisions`` (`analysis.estimate.text`).
     """
 
     question: str
@@ -54,7 +54,7 @@ class Estimate:
 
     @classmethod
     def of(cls, quantity: Quantity, level: float, label: str, **asked: Any) -> "Estimate":
-        """Return the row of a quantity; `asked` has the fields that only its question knows."""
+        """Return the row of a quantity; `asked` has the fields that depend on its question."""
         return cls(
             term=quantity.term,
             label=label,
@@ -71,12 +71,12 @@ class Estimate:
 
     @property
     def design_effect(self) -> float | None:
-        """The variance, as a multiple of what asking the same `n` people directly would give."""
+        """The variance divided by that of asking the same `n` people directly."""
         return None if self.n_eff is None else self.n / self.n_eff
 
     @property
     def direct_error(self) -> float | None:
-        """The standard error that asking the same `n` people directly would give."""
+        """The standard error of asking the same `n` people directly."""
         if self.std_error is None or self.n_eff is None or not self.n:
             return None
         return self.std_error * float(np.sqrt(self.n_eff / self.n))
@@ -89,7 +89,7 @@ ESTIMATE_COLUMNS = ("survey", "version", "wave", *(field.name for field in field
 def estimate_rows(
     survey: str, version: str | None, wave: int | None, rows: Iterable[Estimate]
 ) -> list[dict[str, Any]]:
-    """Return estimates as dicts, which begin with their survey, version and wave (or None)."""
+    """Return estimates as dicts that begin with their survey, version and wave (or None)."""
     where = {"survey": survey, "version": version, "wave": wave}
     return [{**where, **asdict(row)} for row in rows]
 
@@ -110,24 +110,24 @@ def estimates(
     survey : Survey
         The version that the reports belong to.
     tallies : mapping
-        For each question's id the (cohorts, symbols) array of how many reports of each cohort,
-        or of all, count for each symbol.
+        For each question's id, a (cohorts, symbols) array: how many reports of each cohort, or of
+        all if there are none, count for each symbol.
     confidence_level : float
-        The level of every interval by itself, in (0, 1).
+        The level of each single interval, in (0, 1).
     method : str
-        The method of intervals of shares that reports simply support or not: one of
+        The method of intervals of shares whose values each report either supports or not: one of
         `analysis.estimate.intervals.INTERVALS`.
     simultaneous : bool
         Whether the level is that of all shares of a question together (Bonferroni: each of k misses
-        a k-th as often); `conf_method` then ends in ``-bonferroni``. This leaves out means, and the
-        texts of questions without candidates: those that are found have wider intervals anyway.
+        a k-th as often). `conf_method` then ends in ``-bonferroni``. This does not apply to means,
+        or to the texts of questions without candidates, which have wider intervals anyway.
     spread : bool
-        Whether the variance and the quartiles of numbers are estimated, which takes the longest.
+        Whether to estimate the variance and the quartiles of numbers, which takes the longest.
 
     Raises
     ------
     ValueError
-        If there is no such method, or no such level.
+        If the method is unknown, or the level is not in (0, 1).
     """
     rows: list[Estimate] = []
     for question in survey.questions:
@@ -147,9 +147,9 @@ def estimates(
 
 
 def without_ranges(questions: Sequence[Question]) -> list[str]:
-    """Return why the distributions of numbers are not shown: a sentence for each mechanism.
+    """Return reasons why distributions of numbers are not shown: a sentence for each mechanism.
 
-    There are none if all of them are, and for questions that are about no number.
+    The list is empty if all are shown. Questions without a number have none.
     """
     alike: dict[tuple[str, str], list[str]] = {}
     for question in questions:
@@ -176,15 +176,15 @@ def without_ranges(questions: Sequence[Question]) -> list[str]:
 def range_estimates(
     question: Question, counts: Ints, bins: int, rng: Generator, confidence_level: float = 0.95
 ) -> list[Estimate]:
-    """Return the smoothed distribution of a number: a row for each range ``[a,b)``, for display.
+    """Return the smoothed distribution of a number for display: a row for each range ``[a,b)``.
 
-    There are none if the question is about no number, or reports do not show it
+    There are no rows if the question has no number, or if reports do not show its distribution
     (`without_ranges`).
 
     Parameters
     ----------
     question : Question
-        That of any version of the survey.
+        A question of any version of the survey.
     counts : (1, symbols) array
         Its tally.
     bins, rng, confidence_level
@@ -215,7 +215,7 @@ def _asked(question: Question, counts: Ints) -> dict[str, Any]:
 
 
 def shares_together(question: Question) -> int:
-    """Return how many shares have simultaneous intervals: all of a question, if they are known."""
+    """Return the number of shares with simultaneous intervals: all of a question, if known."""
     domain = question.domain
     if domain.estimand is Estimand.TEXTS:
         return 1 if domain.is_open else len(domain.terms) + domain.no_answer
@@ -252,7 +252,7 @@ def _quantities(
 def _latest(
     estimate: Callable[..., list[Quantity]], parts: tuple[Any, ...], counts: Ints, level: float
 ) -> tuple[Quantity, ...]:
-    """Return `estimate` of a tally. The latest results are remembered: each can take seconds."""
+    """Return `estimate` of a tally. The latest results are kept, since each can take seconds."""
     cells = np.ascontiguousarray(counts, dtype=np.int64)
     return _remembered(estimate, parts, cells.tobytes(), cells.shape, level)
 

@@ -1,4 +1,4 @@
-"""The joint distribution of the answers to two questions, from noisy reports by the same people."""
+"""The joint distribution of the answers to two questions, from the same people's noisy reports."""
 
 from dataclasses import dataclass
 
@@ -8,22 +8,22 @@ from numpy.typing import NDArray
 from analysis.estimate import Floats, Ints
 from analysis.estimate.mixture import mixture
 
-#: A share below so many of its standard errors is called one at the border.
+#: A share of less than this many of its standard errors counts as being at the border.
 BORDER = 0.05
-#: Directions with less than this part of the largest information are in its null space.
+#: Directions with less than this fraction of the largest information are in its null space.
 _NOTHING = 1e-10
 
 
 @dataclass(frozen=True)
 class Joint:
-    """The likeliest shares of all pairs of values, and how well they are known.
+    """The likeliest shares of all pairs of values, and their precision.
 
-    `share` sums to 1. `std_error` comes from the observed information; it is infinite for pairs
-    that reports cannot tell apart. Where `boundary`, the share is 0 or so near that its estimate is
-    not normal: its error is that of a share inside, as a scale only. `covariance` is that of the
-    pairs in the order of ``share.ravel()``, without what is infinite. `converged` says that the
-    log-likelihood is at most `analysis.estimate.mixture.GAP` below its maximum; `log_likelihood`
-    sums over reports.
+    `share` sums to 1. `std_error` comes from the observed information. It is infinite for pairs
+    that reports cannot distinguish. `boundary` says that a share is 0 or so near to it that its
+    estimate is not normal; its error is then that of an interior share, and only gives a scale.
+    `covariance` is that of the pairs in the order of ``share.ravel()``, without infinite parts.
+    `converged` says that the log-likelihood is at most `analysis.estimate.mixture.GAP` below its
+    maximum. `log_likelihood` is summed over reports.
     """
 
     share: Floats
@@ -36,21 +36,21 @@ class Joint:
 
 
 def joint(first: Floats, second: Floats, counts: Ints | None = None) -> Joint:
-    """Maximize the likelihood by EM, accelerated where it is slow, over groups of equal reports.
+    """Maximize the likelihood by EM over groups of equal reports, accelerated where it is slow.
 
     Parameters
     ----------
     first, second : (reports, values) arrays
-        The chance of each report if a value is the true one, for the one question and the other.
-        A last value can stand for all that are not candidates: see `symbol_chances` and
+        The probability of each report if a value is true, for the first and the second question.
+        The last value can stand for all that are not candidates; see `symbol_chances` and
         `bit_chances`.
     counts : (reports,) array, optional
-        How often such a pair of reports was made; once each if it is left out.
+        How often each pair of reports was made; by default, once.
 
     Raises
     ------
     ValueError
-        If a report is impossible under every pair of values, or there is none.
+        If a report is impossible under every pair of values, or if there are no reports.
 
     References
     ----------
@@ -83,14 +83,14 @@ def joint(first: Floats, second: Floats, counts: Ints | None = None) -> Joint:
 
 
 def _errors(scores: Floats, times: Floats) -> tuple[Floats, Floats]:
-    """Return errors and covariance of weights that sum to 1, from the scores of each group."""
+    """Return the errors and covariance of weights that sum to 1, from the scores of each group."""
     size = scores.shape[1]
     information = (scores * times[:, None]).T @ scores
     centering = np.eye(size) - 1 / size
     values, vectors = np.linalg.eigh(centering @ information @ centering)
     known = values > _NOTHING * max(values[-1], 1e-300)
     covariance = (vectors[:, known] / values[known]) @ vectors[:, known].T
-    # The direction of the sum is never known and does not matter.
+    # The direction of the sum is not identified, and does not matter.
     unknown = centering @ vectors[:, ~known]
     error = np.sqrt(np.diag(covariance))
     error[(unknown**2).sum(axis=1) > 1e-6] = np.inf
@@ -98,7 +98,7 @@ def _errors(scores: Floats, times: Floats) -> tuple[Floats, Floats]:
 
 
 def symbol_chances(symbols: Ints, cohorts: Ints, hits: Ints, p: float, q: float) -> Floats:
-    """Return the (reports, candidates + 1) chance of each symbol under each value, others last.
+    """Return (reports, candidates + 1) probabilities of symbols under each value, others last.
 
     Parameters
     ----------
@@ -107,16 +107,16 @@ def symbol_chances(symbols: Ints, cohorts: Ints, hits: Ints, p: float, q: float)
     hits : (cohorts, candidates) array
         The symbol of each candidate.
     p, q : float
-        The chance of the candidate's own symbol, and of each other one.
+        The probability of the candidate's own symbol, and of each other symbol.
     """
     chances = np.where(hits[cohorts] == symbols[:, None], p, q)
-    # A symbol that is drawn at random and then randomized is still uniform.
+    # A uniformly drawn symbol is still uniform after it is randomized.
     any_symbol = 1 / ((1 - p) / q + 1)
     return np.column_stack([chances, np.full(len(symbols), any_symbol)])
 
 
 def bit_chances(bits: NDArray[np.bool_], cohorts: Ints, hits: Ints, p: float, q: float) -> Floats:
-    """Return the (reports, candidates + 1) chance of the bits under each value, others last.
+    """Return (reports, candidates + 1) probabilities of the bits under each value, others last.
 
     Parameters
     ----------
@@ -125,9 +125,9 @@ def bit_chances(bits: NDArray[np.bool_], cohorts: Ints, hits: Ints, p: float, q:
     cohorts : (reports,) array
         The cohort of each report.
     hits : (cohorts, candidates, hashes) array
-        The bits that a candidate supports; equal ones count once.
+        The bits that a candidate supports. Equal bits count once.
     p, q : float
-        The chance of a 1 in a bit that is supported, and in one that is not; in (0, 1).
+        The probabilities that a supported bit is 1, and that another bit is 1, in (0, 1).
     """
     cells, hashes = bits.shape[1], hits.shape[2]
     ones = bits.sum(axis=1)
@@ -144,7 +144,7 @@ def bit_chances(bits: NDArray[np.bool_], cohorts: Ints, hits: Ints, p: float, q:
 
 
 def _stranger(ones: int, cells: int, hashes: int, gain: float, loss: float) -> float:
-    """Return the mean factor by which support of random cells changes the chance of so many 1s."""
+    """Return the mean factor by which random supported cells change the probability of the ones."""
     law = {(0, 0): 1.0}
     for _ in range(hashes):
         after: dict[tuple[int, int], float] = {}

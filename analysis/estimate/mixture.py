@@ -1,4 +1,4 @@
-"""The likeliest weights of a mixture: shares of values that nobody reported as they are."""
+"""The likeliest weights of a mixture: shares of values behind noisy reports."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -7,8 +7,8 @@ import numpy as np
 
 from analysis.estimate import Floats
 
-#: How far the log-likelihood may be below its maximum. At 1e-4 the shares are within 0.015 standard
-#: errors of the likeliest ones.
+#: The most by which the log-likelihood may be below its maximum. At 1e-4 the shares are within
+#: 0.015 standard errors of the likeliest shares.
 GAP = 1e-4
 #: The most steps of EM.
 ROUNDS = 50_000
@@ -21,13 +21,13 @@ class Mixture:
     Attributes
     ----------
     likelihood : (groups, components) array
-        The chance of each group's report under each component, relative to its largest.
+        The probability of each group's report under each component, relative to its largest.
     weights : (components,) array
         The weights, which sum to 1.
     height : float
-        The log-likelihood of `weights`, summed over reports, with the chances as they were given.
+        The log-likelihood of `weights`, summed over reports, with the probabilities as given.
     converged : bool
-        Whether it is at most `GAP` below the maximum.
+        Whether the log-likelihood is at most `GAP` below the maximum.
     """
 
     likelihood: Floats
@@ -37,24 +37,24 @@ class Mixture:
 
     @cached_property
     def ratios(self) -> Floats:
-        """The (groups, components) chance, as a multiple of that under the mixture."""
+        """(groups, components) the probability of reports divided by that under the mixture."""
         return self.likelihood / (self.likelihood @ self.weights)[:, None]
 
 
 def mixture(likelihood: Floats, times: Floats) -> Mixture:
-    """Maximize the likelihood by EM, accelerated where it is slow: docs/methods.md, (24).
+    """Maximize the likelihood by EM, accelerated where it is slow; see docs/methods.md, (24).
 
     Parameters
     ----------
     likelihood : (groups, components) array
-        The chance of each group's report under each component, up to a factor for each row.
+        The probability of each group's report under each component, up to a factor for each row.
     times : (groups,) array
-        How many reports each group has, above 0.
+        The number of reports of each group, above 0.
 
     Raises
     ------
     ValueError
-        If a report is impossible under every component, or there is no report.
+        If a report is impossible under every component, or if there is no report.
 
     References
     ----------
@@ -63,7 +63,7 @@ def mixture(likelihood: Floats, times: Floats) -> Mixture:
     """
     if not len(likelihood) or not likelihood.any(axis=1).all():
         raise ValueError("expected one or more reports, each possible under some value")
-    # Chances are relative to the largest: products of many bits would underflow.
+    # Probabilities are relative to the largest, since products of many bits would underflow.
     scale = likelihood.max(axis=1)
     scaled = likelihood / scale[:, None]
     weights, converged = _climb(scaled, times)
@@ -77,10 +77,11 @@ def _climb(likelihood: Floats, times: Floats) -> tuple[Floats, bool]:
     parts = times / total
 
     def step(weights: Floats) -> tuple[Floats, float, float]:
-        """Return a step of EM, the log-likelihood before it, and a bound of what is missing."""
+        """Return the weights after a step, the log-likelihood before it, and a bound of its gap."""
         mixed = likelihood @ weights
         slope = (parts / mixed) @ likelihood
-        # The log-likelihood is concave: its maximum is below every tangent's, at a corner.
+        # The log-likelihood is concave, so its maximum is below that of a tangent, which is at a
+        # corner.
         return weights * slope, float(parts @ np.log(mixed)), total * float(slope.max() - 1)
 
     weights = np.full(likelihood.shape[1], 1 / likelihood.shape[1])

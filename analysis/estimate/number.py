@@ -18,7 +18,7 @@ LABELS = {
     "median": "Median",
     "q75": "Upper quartile",
 }
-#: The method of intervals that hold all values which no test excludes
+#: The method of intervals that hold all values that no test rejects
 #: (`analysis.estimate.distribution.quantile`).
 METHOD = "least-favorable-score"
 
@@ -30,18 +30,18 @@ def number_quantities(
     counts: Ints,
     confidence_level: float = 0.95,
 ) -> list[Quantity]:
-    """Return variance and quartiles of the numbers of those who answered, in the number's own unit.
+    """Return the variance and quartiles of the numbers of those who answered, in their own unit.
 
-    There are none if reports show only the mean, like those of `duchi`.
+    The list is empty if reports show only the mean, like those of `duchi`.
 
-    Intervals hold for every distribution of the numbers, however they are rounded before they are
-    randomized: they have all values that tests at the level, one-sided on either side, do not
-    exclude. Estimates are those of the likeliest distribution without what only noise explains
-    (EM, stopped early); so they are possible values, but not unbiased. They have no standard
-    error, as they are not normal.
+    Intervals are valid for every distribution of the numbers, and for every rounding before
+    randomization. They hold all values that one-sided tests on either side do not reject. Estimates
+    are those of the likeliest distribution without features that only noise explains (EM, stopped
+    early). So they are possible values, but not unbiased. They have no standard error, since they
+    are not normal.
 
-    A quartile is the least possible number with at least that share of the numbers up to it; if
-    only one is possible, the interval has its neighbors, too.
+    A quartile is the least possible number with at least that share of the numbers up to it. If
+    only one number is in the interval, the interval is extended to its neighbors.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def number_quantities(
         if first == last:
             first, last = max(0, first - 1), min(reference.last, last + 1)
         elif reference.last < domain.steps:
-            # Numbers are grouped, and the least may be anywhere above the group below.
+            # Numbers are grouped, and the least one may be anywhere above the group below.
             first = max(0, first - 1)
         steps = (reference.quantile(share), first, last)
         quantities.append(quantity(term, *(float(domain.low + step * number) for number in steps)))

@@ -1,13 +1,15 @@
-"""Whether stored reports look like the output of the channels that their questions run.
+"""Whether stored reports look like the output of their questions' channels.
 
-Fakes by a script that does not draw like the channel shift what no answers can shift. Fakes that
-are drawn from the channel, or whose counts some answers would explain, are reports like any other:
-nothing can find them, and `analysis.estimate.poisoning` says what they can do. Each check holds for
-any population, even of fixed answers: reports that the channel did draw look otherwise with at most
-the probability `p_value` (chi-square uses its usual approximation, from 5 expected reports on).
+Fake reports of a script that does not draw like the channel shift statistics that no answers can
+shift. Fakes that are drawn from the channel, or whose counts some answers would explain, are like
+any other reports. Nothing can find them; `analysis.estimate.poisoning` says how much they can
+change. Each check is valid for any population, even of fixed answers: genuine reports look as
+extreme as these with at most the probability `p_value`. Chi-square uses its usual approximation,
+from 5 expected reports on.
 
 The number of ones of a unary encoding reveals fakes that set all bits. So the attackers of Cao, Jia
-and Gong (USENIX Security 2021) set as many as are expected, which its distribution reveals.
+and Gong (USENIX Security 2021) set the expected number of bits, which the distribution of that
+number reveals.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -21,32 +23,34 @@ from analysis.estimate import Floats, Ints
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey
 
-#: A p-value below this is called unlike the channel: there is one false alarm in 10,000 checks of
-#: honest reports, so that a survey of some dozen questions seldom has one, if it is checked rarely.
+#: Reports with a p-value below this are called unlike the channel. There is one false alarm in
+#: 10,000 checks of honest reports. So a survey of some dozen questions seldom has one if it is
+#: checked rarely.
 UNLIKELY = 1e-4
-#: Words for such reports.
+#: The words for such reports.
 UNLIKE = "unlike the channel"
 #: The least expected count of a class in a chi-square test (Cochran, Biometrics 1954).
 _EXPECTED = 5
-#: With larger tables of weights, sets of symbols are not tried: that would take over half a second.
+#: Sets of symbols are not tried with larger tables of weights, since that would take over half a
+#: second.
 _MOST_WEIGHTS = 2**20
 
 
 @dataclass(frozen=True)
 class Plausibility:
-    """One check of one question's reports.
+    """A check of one question's reports.
 
     `check` is ``cohorts`` (whether they are drawn uniformly), ``symbols`` (whether some answers
-    explain how many reports count for each) or ``weights`` (whether some answers explain the number
-    of ones in each report).
+    explain the number of reports that count for each symbol) or ``weights`` (whether some answers
+    explain the number of ones in each report).
 
-    `statistic` of ``cohorts``, and of ``weights`` where every input has the same number of ones, is
-    chi-square. Elsewhere it is by how many reports the least plausible count exceeds the most that
-    answers explain in expectation; negative if it does not.
+    The `statistic` of ``cohorts``, and that of ``weights`` if all inputs have the same number of
+    ones, is chi-square. Otherwise it is the excess of the least plausible count over the largest
+    expectation that answers explain, in reports. It is negative if there is no excess.
 
-    `p_value` covers all counts of the check, not several checks. `looks` is ``unlike the channel``
-    if it is below 1e-4, else ``as drawn``, or ``too few`` if not even `n` equal reports would be
-    unlike it.
+    `p_value` takes all counts of the check into account, but not several checks. `looks` is
+    ``unlike the channel`` if it is below 1e-4, ``too few`` if even `n` equal reports would not be
+    unlike the channel, and ``as drawn`` otherwise.
     """
 
     question: str
@@ -63,7 +67,7 @@ PLAUSIBILITY_COLUMNS = tuple(field.name for field in fields(Plausibility))
 
 @dataclass(frozen=True)
 class _Test:
-    """A statistic, its p-value, and the `least` p-value: that of as many equal reports."""
+    """A statistic, its p-value, and the `least` p-value, which as many equal reports would have."""
 
     statistic: float
     p_value: float
@@ -78,7 +82,7 @@ def plausibility(
     Parameters
     ----------
     survey, tallies
-        Those of `analysis.estimate.estimates.estimates`.
+        The arguments of `analysis.estimate.estimates.estimates`.
     sizes : mapping, optional
         The result of `sizes_of`. Without it there is no check ``weights``.
     """
@@ -113,7 +117,7 @@ def sizes_of(survey: Survey, reports: Iterable[Mapping[str, Any]]) -> dict[str, 
     survey : Survey
         The version that the reports belong to.
     reports : iterable of mappings
-        Each respondent's ``{question id: report}`` as it was sent; all are read at once.
+        Each respondent's ``{question id: report}`` as it was sent. All are read at once.
     """
     sent = list(reports)
     sizes = {}
@@ -128,9 +132,10 @@ def sizes_of(survey: Survey, reports: Iterable[Mapping[str, Any]]) -> dict[str, 
 
 
 def _weights(question: Question, counts: Ints) -> _Test:
-    """Test the ones of reports to inputs with 1 to `most`: "none" and no-answer have a bit each.
+    """Test the number of ones of reports, whose inputs have 1 to `most` ones.
 
-    Of a question that only some are asked, it is the same for all inputs: how many are asked.
+    "None" and no-answer have a bit each. If only some people are asked the question, the test is of
+    the number of those who are asked, which is the same for all inputs.
     """
     encoder, channel = question.randomizer.encoder, question.randomizer.channel
     most = max((max(pair) for pair in encoder.apart), default=1)
@@ -139,7 +144,7 @@ def _weights(question: Question, counts: Ints) -> _Test:
 
 
 def _symbols(question: Question, tally: Ints, members: Ints) -> _Test:
-    """Test up to three families of counts (Bonferroni): of all cohorts, of each, and of support."""
+    """Test up to three families of counts (Bonferroni): all cohorts, each cohort, support."""
     channel, n = question.randomizer.channel, members.sum()
     pooled, (least, most) = tally.sum(axis=0), channel.bounds()
     if channel.gives_one_symbol and channel.inputs * channel.symbols <= _MOST_WEIGHTS:
@@ -155,7 +160,7 @@ def _symbols(question: Question, tally: Ints, members: Ints) -> _Test:
         tests = [_single(pooled[telling], n, least[telling], most[telling])]
     if len(members) > 1:
         tests.append(_single(tally, members[:, None], least, most))
-        # A value's reports are spread over the cohorts: each has a symbol for it.
+        # A value's reports are spread over the cohorts, each of which has a symbol for it.
         shares = question.mechanism.shares(question.randomizer, question.domain)
         ends = np.array([sorted((share.q, share.p)) for share in shares.values], dtype=float)
         if len(ends):
@@ -165,10 +170,10 @@ def _symbols(question: Question, tally: Ints, members: Ints) -> _Test:
 
 
 def _fit(counts: Ints, chances: Floats) -> _Test:
-    """Test counts with one known law: by chi-square over joined neighbors, and one by one.
+    """Test counts with a known law, by chi-square over merged neighbors and by single counts.
 
     Chi-square shows many small deviations, but not a few equal reports among many classes. So each
-    single count is compared with its binomial, too; p is doubled for that.
+    single count is also compared with its binomial distribution. The p-value is doubled for that.
     """
     n = counts.sum()
     groups, expected = [0], 0.0
@@ -189,10 +194,11 @@ def _fit(counts: Ints, chances: Floats) -> _Test:
 
 
 def _single(counts: Ints, n: Ints, least: Floats, most: Floats) -> _Test:
-    """Test counts to which each of `n` reports adds with a chance from `least` to `most`.
+    """Test counts to which each of `n` reports adds with a probability from `least` to `most`.
 
-    Whatever these chances are, such a count is stochastically at most binomial with `most`, and at
-    least binomial with `least`: so both tails are bounds. All arrays have one shape, or broadcast.
+    Whatever these probabilities are, such a count is stochastically at most binomial with `most`,
+    and at least binomial with `least`. So both tails are bounds. All arrays are broadcast to one
+    shape.
     """
     above, below = bdtrc(counts - 1, n, most), bdtr(counts, n, least)
     tails = np.stack([above, below])
@@ -203,12 +209,13 @@ def _single(counts: Ints, n: Ints, least: Floats, most: Floats) -> _Test:
 
 
 def _mixed(counts: Ints, laws: int, law: Callable[[int], Floats]) -> _Test:
-    """Test counts of reports, each of which has any one of these laws.
+    """Test counts of reports, each of which has one of these laws, whichever it is.
 
     The number of reports in a set of symbols is bounded as in `_single`. Fakes may push a few
-    symbols beyond what is possible, or all but a few below it. So sets are tried to which symbols
-    are added one by one, the most conspicuous first. As the counts choose them, p is multiplied by
-    the number of all sets of that size, and of sizes m and k - m, weighted by 1 / m(m+1).
+    symbols above what is possible, or all but a few below it. So the test tries sets to which
+    symbols are added one by one, the most conspicuous first. Since the counts choose these sets,
+    the p-value is multiplied by the number of all sets of that size, and of sizes m and k - m,
+    weighted by 1 / m(m+1).
     """
     n, k = counts.sum(), len(counts)
     lowest, highest = law(0), law(0)
@@ -227,7 +234,7 @@ def _mixed(counts: Ints, laws: int, law: Callable[[int], Floats]) -> _Test:
     factors = ways + np.log(weights.sum() / weights)
     below, above = counts[down].cumsum()[:-1], counts[up].cumsum()[:-1]
     tails = np.stack([bdtr(below, n, least), bdtrc(above - 1, n, most)])
-    # A tail that underflows counts as larger: the number of sets may outweigh how small it is.
+    # A tail that underflows is replaced by a larger one, since there may be very many sets.
     logs = np.log(np.maximum(tails, 1e-300)) + factors
     beyond = np.stack([n * least - below, above - n * most])
     worst = np.unravel_index(logs.argmin(), logs.shape)
@@ -236,6 +243,6 @@ def _mixed(counts: Ints, laws: int, law: Callable[[int], Floats]) -> _Test:
 
 
 def _apart(counts: Ints, n: np.int64, chances: Floats) -> Floats:
-    """Return deviations in standard deviations, finite even where a chance is 0 or 1."""
+    """Return deviations in standard deviations, finite even if a probability is 0 or 1."""
     spread = np.sqrt(np.maximum(n * chances * (1 - chances), 1e-12))
     return np.asarray((counts - n * chances) / spread)

@@ -1,9 +1,9 @@
 """How far fake reports may have moved an estimate, given the reports that are stored.
 
-If m of n stored reports are fakes, the honest ones alone would have given another estimate. Which
-are fakes is not known, so the worst is assumed: that all fakes support a share, or none does, as
-far as there are such reports. By hand, for an average of scores: the estimate e loses m fakes of
-score s, and was moved by ``m (s - e) / (n - m)`` (docs/methods.md, (37)).
+If m of n stored reports are fakes, the honest reports alone would have given another estimate. It
+is not known which reports are fakes. So the worst is assumed: that all fakes support a share, or
+that none does, as far as there are such reports. By hand, for an average of scores: m fakes of
+score s have moved the estimate e by ``m (s - e) / (n - m)`` (docs/methods.md, (37)).
 
 A fake may be any report that the server takes: Cheu, Smith and Ullman, "Manipulation attacks in
 local differential privacy", IEEE S&P 2021; Cao, Jia and Gong, "Data poisoning attacks to local
@@ -22,10 +22,10 @@ from analysis.survey.survey import Survey
 
 
 def shifts(survey: Survey, tallies: Mapping[str, Ints], fakes: int) -> dict[tuple[str, str], float]:
-    """Return the furthest that so many fakes can have moved each estimate, either way.
+    """Return the most by which this many fakes can have moved each estimate, either way.
 
-    Some stored reports with these tallies reach it; where a report counts for one symbol, those
-    that are stored do. Sampling error comes on top of it.
+    Some reports with these tallies reach this bound. If a report counts for one symbol, the stored
+    reports reach it. Sampling error is not included.
 
     Parameters
     ----------
@@ -37,9 +37,9 @@ def shifts(survey: Survey, tallies: Mapping[str, Ints], fakes: int) -> dict[tupl
     Returns
     -------
     dict
-        The distance by the (question id, term) of every row of `estimates`; that of means is in the
-        question's unit. It is infinite where the honest reports may carry no information, because
-        all reports about an option may be fakes; 0 without fakes.
+        The distance by the (question id, term) of every row of `estimates`. For means it is in the
+        question's unit. It is infinite if all reports about an option may be fakes, since the
+        honest reports then carry no information. It is 0 without fakes.
 
     Raises
     ------
@@ -66,7 +66,7 @@ def shifts(survey: Survey, tallies: Mapping[str, Ints], fakes: int) -> dict[tupl
 
 
 def _shift_of_share(share: Share, support: int, trials: int, fakes: int) -> float:
-    """Return how far a share moves if all fakes are among its trials."""
+    """Return the most by which a share moves if all fakes are among its trials."""
     if not fakes:
         return 0.0
     if fakes >= trials:
@@ -79,10 +79,10 @@ def _shift_of_share(share: Share, support: int, trials: int, fakes: int) -> floa
 
 
 def _shift_of_mean(mean: Mean, randomizer: Randomizer[Any, Any], tally: Ints, fakes: int) -> float:
-    """Return how far a ratio of two sums moves without the worst fakes.
+    """Return the most by which a ratio of two sums moves if the worst fakes are left out.
 
-    The largest ratio r is where ``scores - r present``, summed over the honest reports, is at most
-    0 whatever the fakes are, and 0 for some (Dinkelbach, Management Science 1967).
+    At the largest ratio r, the sum of ``scores - r present`` over the honest reports is at most 0
+    for all choices of fakes, and 0 for one choice (Dinkelbach, Management Science 1967).
     """
     if not fakes:
         return 0.0
@@ -107,11 +107,11 @@ def _shift_of_mean(mean: Mean, randomizer: Randomizer[Any, Any], tally: Ints, fa
 
 
 def _left(worth: Floats, counts: Ints, n: int, fakes: int, size: int | None) -> Ints:
-    """Return the tally of the honest for the fakes that make its sum of `worth` the least.
+    """Return the tally of honest reports with the least sum of `worth`, over all choices of fakes.
 
-    A report counts for a symbol at most once. So for a symbol at most `fakes` fakes count, and at
-    most ``n - fakes`` honest reports. Within this, all tallies of fakes are possible (Gale and
-    Ryser, 1957), if they count for `size` symbols each, or for any number.
+    A report counts for a symbol at most once. So at most `fakes` fakes, and at most ``n - fakes``
+    honest reports, count for a symbol. Within these bounds, all tallies of fakes that count for
+    `size` symbols each, or for any number, are possible (Gale and Ryser, 1957).
     """
     fewest = np.maximum(0, counts - (n - fakes))
     most = np.minimum(fakes, counts)

@@ -23,45 +23,46 @@ class Quantity:
     label: str | None = None
 
     def one_of(self, together: int) -> "Quantity":
-        """Return it with an interval that is one of so many: see `Interval.one_of`."""
+        """Return the quantity with an interval that is one of several; see `Interval.one_of`."""
         return replace(self, interval=self.interval.one_of(together))
 
 
 def possible_share(value: float, n: int) -> float:
     """Return the nearest share from 1 / (n + 2) to 1 - 1 / (n + 2).
 
-    0 and 1 are left out, which `n` reports cannot prove: with p = 1, or q = 0, the standard error
-    would be 0 there. The ends are the posterior means of a uniform prior after n answers that are
-    all alike (Laplace's rule of succession).
+    0 and 1 are left out, since `n` reports cannot prove them: with p = 1, or q = 0, the standard
+    error would be 0 there. The ends are the posterior means of a uniform prior after n equal
+    answers (Laplace's rule of succession).
     """
     least = 1 / (n + 2)
     return min(1 - least, max(least, value))
 
 
 def people_directly(value: float, std_error: float, n: int) -> float:
-    """Return how many people, asked directly, would give a share with this standard error.
+    """Return the number of people who, asked directly, would give a share with this standard error.
 
-    docs/methods.md, (5).
+    See docs/methods.md, (5).
     """
     possible = possible_share(value, n)
     return possible * (1 - possible) / std_error**2
 
 
 def supporting(scores: Floats) -> tuple[NDArray[np.bool_], float, float] | None:
-    """Return which reports support a value, and p and q of `Share`; None if they do not simply.
+    """Return the reports that support a value, and p and q of `Share`; None if scores are not so.
 
-    They do if all have one of two scores, whose expectation is 1 for the value and 0 for others.
+    The result is not None if all reports have one of two scores, whose expectation is 1 for the
+    value and 0 for others.
 
     Parameters
     ----------
     scores : (reports,) array
-        The score of each possible report, not all alike.
+        The score of each possible report. Not all are equal.
     """
     high, low = float(scores.max()), float(scores.min())
     supports = np.isclose(scores, high, rtol=1e-9, atol=1e-12)
     if not (supports | np.isclose(scores, low, rtol=1e-9, atol=1e-12)).all():
         return None
-    # Where a design leaves one answer untouched, rounding may put these a little outside.
+    # If a design leaves one answer unchanged, rounding may put these slightly outside [0, 1].
     return supports, min(1.0, (1 - low) / (high - low)), max(0.0, -low / (high - low))
 
 
@@ -72,16 +73,16 @@ def share_quantity(
     confidence_level: float = 0.95,
     method: str = "clopper-pearson",
 ) -> Quantity:
-    """Return the unbiased estimate, with the standard error of randomization and sampling.
+    """Return the unbiased estimate of a share, with the error of randomization and sampling.
 
     The standard error is that at the estimate, or at the nearest `possible_share`.
 
     Parameters
     ----------
     share : Share
-        The value, and how likely reports support it.
+        The value, and the probabilities that reports support it.
     count, n : int
-        How many reports support the value, and how many could.
+        The number of reports that support the value, and the number of those that could.
     confidence_level, method
         See `share_interval`.
     """
@@ -104,7 +105,7 @@ def mean_quantity(mean: Mean, tally: Ints, n: int, confidence_level: float = 0.9
     mean : Mean
         The mean, or a share without support, and its scores.
     tally : (cohorts, symbols) array
-        How many reports count for each symbol.
+        The number of reports that count for each symbol.
     n : int
         The number of reports.
     confidence_level : float
@@ -127,7 +128,7 @@ def mean_quantity(mean: Mean, tally: Ints, n: int, confidence_level: float = 0.9
     if mean.squares is None or second is not None:
         return Quantity(mean.term, value, std_error, interval, None, tuple(flags))
     # The variance of the numbers themselves is estimated, too. If its error is about as large as
-    # itself, the number of people is unknown.
+    # the estimate, the number of people is unknown.
     squares = np.array(mean.squares, dtype=float)
     apart = squares - 2 * ratio.value * scores + ratio.value**2 * present
     spread = float(counts @ apart) / answered

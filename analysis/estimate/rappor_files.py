@@ -1,8 +1,9 @@
-"""The files of google/rappor: its parameters, its counts, its map of candidates, and their hashes.
+"""The files of google/rappor: parameters, counts, the map of candidates, and their hashes.
 
-All are CSV in UTF-8. Parameters are a header ``k,h,m,p,q,f`` and a line. Counts have no header, and
-a line for each of m cohorts: its number of reports, and how many of them have each of the k bits.
-The map has a line for each candidate: the string and its m * h cells, ``cohort * k + bit + 1``.
+All are CSV in UTF-8. Parameters have a header ``k,h,m,p,q,f`` and one line. Counts have no header.
+They have a line for each of m cohorts: its number of reports, and the number of these with each of
+the k bits. The map has a line for each candidate: the string, and its m * h cells
+``cohort * k + bit + 1``.
 
 References
 ----------
@@ -28,11 +29,11 @@ from analysis.survey.files import open_file
 HEADER = ["k", "h", "m", "p", "q", "f"]
 #: The most letters of a candidate.
 LONGEST = 1024
-#: The most bits: a byte of the digest gives a bit's number.
+#: The most bits, since a byte of the digest gives a bit's number.
 MOST_BITS = 256
-#: The most hashes: a digest has so many bytes.
+#: The most hashes, since a digest has this many bytes.
 MOST_HASHES = 16
-#: The most bits of all cohorts; they determine how much memory decoding takes.
+#: The most bits of all cohorts, which bounds the memory of decoding.
 MOST_CELLS = 65_536
 #: R writes 100000 as 1e+05.
 _WHOLE = re.compile(r"[0-9]{1,15}(\.0*)?|[0-9](\.[0-9]{1,15})?[eE]\+?[0-9]{1,2}", re.ASCII)
@@ -41,15 +42,15 @@ _LARGEST = 2**53
 
 
 class RapporFileError(ValueError):
-    """A file of google/rappor that cannot be decoded; the message has line, column and reason."""
+    """A mistake in a file of google/rappor. The message has line, column and reason."""
 
 
 @dataclass(frozen=True)
 class RapporParams:
-    """Parameters of RAPPOR: bits `k`, hashes `h` and cohorts `m`; and three chances.
+    """Parameters of RAPPOR: bits `k`, hashes `h`, cohorts `m`, and three probabilities.
 
-    `p` and `q` are those that a report has a bit whose remembered one is 0 and 1; `f` is the part
-    of bits that are remembered as a fair coin fell.
+    `p` and `q` are the probabilities that a bit of a report is 1 if its permanent bit is 0 and if
+    it is 1. `f` is the proportion of permanent bits that are drawn by a fair coin.
     """
 
     k: int
@@ -60,11 +61,11 @@ class RapporParams:
     f: float
 
     def chances(self, repeats: float = 1.0) -> Chances:
-        """Return chances with the nominal f, like its own decoders; its clients round to 1/128."""
+        """Return probabilities by the nominal f, as RAPPOR decodes. Its clients round to 1/128."""
         return Chances((1 - self.f / 2, self.f / 2), (self.q, self.p), repeats=repeats)
 
 
-#: If the chances of a 1 differ by less, no number of reports carries information.
+#: If the probabilities of a 1 differ by less, reports carry no useful information.
 _LEAST = 1e-6
 
 
@@ -74,7 +75,7 @@ def read_params(path: Path) -> RapporParams:
     Raises
     ------
     RapporFileError
-        For the first mistake, like `read_counts` and `read_map`.
+        At the first mistake. So do `read_counts` and `read_map`.
     """
     rows = list(_rows(path))
     if not rows or rows[0][1] != HEADER:
@@ -92,16 +93,20 @@ def read_params(path: Path) -> RapporParams:
             raise _error(path, line, column + 1, f"{name} in {low}..{high}", str(number))
     p, q, f = (_chance(path, line, column + 1, fields[column]) for column in range(3, 6))
     if p == q:
-        raise _error(path, line, 5, "q to differ from p, or reports tell nothing", fields[4])
+        raise _error(path, line, 5, "a q that differs from p", fields[4])
     if abs(p - q) * (1 - f) < _LEAST:
         raise _error(
-            path, line, 6, "f smaller, or p and q further apart: nothing is told", fields[5]
+            path,
+            line,
+            6,
+            "a smaller f, or p and q further apart: reports carry no information",
+            fields[5],
         )
     return RapporParams(k, h, m, p, q, f)
 
 
 def read_counts(path: Path, params: RapporParams) -> tuple[Ints, Ints]:
-    """Return the reports of each cohort, (m,), and how many of them have each bit, (m, k)."""
+    """Return each cohort's number of reports, (m,), and how many of them have each bit, (m, k)."""
     table = np.zeros((params.m, params.k + 1), dtype=np.int64)
     line, read = 0, 0
     for read, (line, fields) in enumerate(_rows(path), 1):
@@ -158,9 +163,9 @@ def read_map(path: Path, params: RapporParams) -> tuple[list[str], Ints]:
 def google_bloom(value: str, cohort: int, k: int, h: int) -> tuple[int, ...]:
     """Return the bits, which may repeat, that the Python client and the C++ client set.
 
-    Bit i is byte i, modulo k, of the MD5 of the cohort, as four bytes with the highest first, and
-    the value in UTF-8. The Java client, and the C++ client for k > 32, have other rules.
-    ``2 <= k <= 256``, ``1 <= h <= 16``.
+    Bit i is byte i, modulo k, of an MD5 hash. Its input is the cohort, as four bytes with the
+    highest first, followed by the value in UTF-8. The Java client, and the C++ client for k > 32,
+    have other rules. Preconditions: ``2 <= k <= 256``, ``1 <= h <= 16``.
     """
     digest = md5(cohort.to_bytes(4, "big") + value.encode(), usedforsecurity=False).digest()
     return tuple(byte % k for byte in digest[:h])

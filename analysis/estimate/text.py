@@ -1,4 +1,4 @@
-"""From the tally of a question that is answered with texts to the shares of texts."""
+"""The shares of texts, from the tally of a question whose answers are texts."""
 
 from typing import Any
 
@@ -15,21 +15,21 @@ from analysis.estimate.intervals import FEW, Interval, normal_interval
 from analysis.estimate.quantity import Quantity, people_directly
 from analysis.mechanisms.one_of_texts import text_share
 
-#: The part of the texts with the flag `detected` that may be false, on average.
+#: The average proportion of false texts among those with the flag `detected`.
 FALSE_DISCOVERIES = 0.10
-#: Texts get the flag `collisions` if more than this part of their variance is not noise.
+#: Texts get the flag `collisions` if more than this fraction of their variance is not noise.
 COLLISIONS = 0.25
 
 
 def text_quantities(
     randomizer: Randomizer[Any, Any], domain: Texts, tally: Ints, confidence_level: float = 0.95
 ) -> list[Quantity]:
-    """Return the shares of candidates, or of the texts found; of no answer; and of other texts.
+    """Return the shares of candidates or of the texts found, of no answer, and of other texts.
 
-    Estimates of candidates are nearly unbiased over hashes, and may lie outside [0, 1]. Flags are
-    ``detected`` (the text stands out among all candidates; on average at most a tenth of those so
-    flagged is not there at all), ``collisions`` (over a quarter of the variance is not noise, but
-    due to texts that share hashes with it, and more respondents will not reduce it),
+    Estimates of candidates are nearly unbiased over hashes, and may lie outside [0, 1]. The flags
+    are ``detected`` (the text stands out among all candidates; on average, nobody gave at most a
+    tenth of the texts with this flag), ``collisions`` (over a quarter of the variance is not noise
+    but due to texts with the same hashes, which more respondents will not reduce),
     ``out-of-range``, ``boundary`` and ``few``.
 
     Parameters
@@ -39,9 +39,9 @@ def text_quantities(
     tally : (cohorts, symbols) array
         The tally of its reports.
     confidence_level : float
-        The level of intervals, on average over all candidates. Intervals of candidates that are
-        detected, and of texts that are found, are so wide that it holds on average over these, too
-        (false coverage rate).
+        The level of intervals, on average over all candidates. Intervals of detected candidates,
+        and of texts that are found, are wider, so that they have this level on average over these,
+        too (false coverage rate).
     """
     n = randomizer.reports_in(tally)
     if n == 0:
@@ -57,7 +57,7 @@ def text_quantities(
     hits = hits_of(randomizer.encoder, domain.candidates, domain.no_answer).astype(np.int64)
     fitted = fit_texts(counts, totals, hits, chances_of(randomizer))
     stands_out = detected(ndtr(-fitted.estimate / fitted.std_error), "fdr", FALSE_DISCOVERIES)
-    # What stands out looks larger than it is; wider intervals cover at least as often over all.
+    # Shares that stand out look larger than they are. Wider intervals cover at least as often.
     wider = selected_level(confidence_level, int(stands_out.sum()), len(stands_out))
     alone = text_share(randomizer)
     terms = (*domain.candidates, *[NO_ANSWER] * domain.no_answer)
@@ -76,10 +76,10 @@ def text_quantities(
 def _found_texts(
     randomizer: Randomizer[Prefix, Any], domain: Texts, tally: Ints, n: int, level: float
 ) -> list[Quantity]:
-    """Return the texts that the prefix-extending method finds; all others are other texts."""
+    """Return the texts that the prefix-extending method finds. All others are other texts."""
     chances, letters = chances_of(randomizer), domain.letters or LETTERS
     search = find(randomizer.encoder, chances, tally, domain.no_answer, letters, level)
-    # Texts that read like another term are left among the others.
+    # Texts that are equal to another term are counted among the others.
     texts = [found for found in search.texts if found.text not in (NO_ANSWER, OTHER)]
     shares = [(found.estimate, found.std_error) for found in texts]
     quantities = [
@@ -95,7 +95,7 @@ def _found_texts(
     if variance:
         quantities.append(_quantity(OTHER, other, variance**0.5, level, n, []))
     else:
-        # Nobody can skip, and nothing was found: whatever was said was something else.
+        # Nobody can skip, and nothing was found, so all texts are other texts.
         quantities.append(Quantity(OTHER, None, None, Interval(0, 1, "none"), None))
     return quantities
 
@@ -117,6 +117,6 @@ def _quantity(
 
 
 def chances_of(randomizer: Randomizer[Any, Any]) -> Chances:
-    """Return how likely one wave's report counts for a text's symbol, or for its bits."""
+    """Return the probabilities that one wave's report counts for a text's symbol, or its bits."""
     channel = randomizer.channel
     return Chances((float(channel.p), float(channel.q)), one_symbol=not channel.takes_bits)

@@ -1,9 +1,9 @@
-"""How many people have an answer, and sums of their numbers: of respondents, or of a population.
+"""Numbers of people with an answer, and sums of their numbers, in a sample or a population.
 
-A total is the population's size times an average, and its interval that of the average with the
-finite population correction (docs/methods.md, (34)). This applies to sampling alone: what
-randomization adds is there even if everybody was asked. So the totals of the respondents themselves
-are those of a population of which everybody was asked.
+A total is the population's size times an average. Its interval is that of the average with the
+finite population correction (docs/methods.md, (34)). The correction applies only to the sampling
+error: the noise of randomization is there even if everybody was asked. So the totals of the
+respondents themselves are those of a population in which everybody was asked.
 """
 
 from collections.abc import Iterable, Mapping
@@ -37,15 +37,15 @@ class PopulationTotal:
     Attributes
     ----------
     population : int or float
-        The number of people; of a weighted sample it may be an estimate, and not whole.
+        The number of people. For a weighted sample it may be an estimate, and not whole.
     total : float, optional
-        Unbiased and not clipped, so it may be impossible; None where reports tell nothing.
+        The unbiased estimate, which may be impossible; None if reports carry no information.
     total_error : float, optional
-        Its standard error, of sampling and randomization.
+        Its standard error by sampling and randomization.
     total_low, total_high : float
-        The interval, of the level of the quantity's other interval. Counts have whole numbers.
+        The interval, at the level of the quantity's other interval. Counts have whole numbers.
     total_method : str
-        How it was made.
+        The method of the interval.
     """
 
     population: float
@@ -59,7 +59,7 @@ class PopulationTotal:
     def of(
         cls, people: float, average: float | None, error: float | None, interval: Interval
     ) -> "PopulationTotal":
-        """Return so many people times an average; `interval` is that of the average."""
+        """Return `people` times an average; `interval` is that of the average."""
         return cls(
             people,
             None if average is None else people * average,
@@ -70,14 +70,14 @@ class PopulationTotal:
         )
 
     def one_of(self, together: int) -> "PopulationTotal":
-        """Return it with a method that says that it is one of so many: see `Interval.one_of`."""
+        """Return the total, named as one of several; see `Interval.one_of`."""
         interval = Interval(self.total_low, self.total_high, self.total_method).one_of(together)
         return replace(self, total_method=interval.method)
 
 
-#: The term of the only means whose sums over people mean something: of numbers and scores.
+#: The term of the means of numbers and scores, the only ones whose sums have a meaning.
 MEAN = "mean"
-#: Columns that follow those of estimates where totals are asked for.
+#: The columns that follow those of estimates if totals are asked for.
 TOTAL_COLUMNS = tuple(field.name for field in fields(PopulationTotal))
 #: The fields of quantities without a total.
 _NO_TOTAL: dict[str, Any] = dict.fromkeys(TOTAL_COLUMNS)
@@ -89,21 +89,21 @@ def totals(
     rows: Iterable[Estimate],
     population: int | None = None,
 ) -> dict[tuple[str, str], PopulationTotal]:
-    """Return totals by question and term: of shares counts, and of means of amounts sums.
+    """Return totals by question and term: counts for shares, and sums for means of amounts.
 
-    Quartiles, variances, mean ranks, ranges and changes have none. Counts that reports simply
-    support have an exact interval (`finite_interval`), whichever method the shares have. Of texts,
-    intervals of shares are multiplied, without the finite population correction.
+    Quartiles, variances, mean ranks, ranges and changes have no totals. A count whose value each
+    report either supports or not has an exact interval (`finite_interval`), whatever the method of
+    shares. For texts, intervals of shares are multiplied, without the finite population correction.
 
     Parameters
     ----------
     survey, tallies
-        Those of `estimates`.
+        The arguments of `estimates`.
     rows : iterable of Estimate
-        What `estimates` gave for them: each total has an interval of its level.
+        The result of `estimates`. Each total has an interval of the same level.
     population : int, optional
-        The number of people of whom the respondents are a simple random sample without
-        replacement. If it is left out, totals are those of the respondents themselves.
+        The size of the population of which the respondents are a simple random sample without
+        replacement. By default, totals are those of the respondents themselves.
 
     Raises
     ------
@@ -135,7 +135,7 @@ def totals(
 
 
 def check_population(population: int | None, respondents: int) -> int:
-    """Return the size of a population, by default that of the respondents; or raise ValueError."""
+    """Return the size of a population, by default the number of respondents; raise if too small."""
     if population is None:
         return respondents
     if population < respondents:
@@ -164,7 +164,7 @@ class _Known:
     question: Question
     counts: Ints
     people: int
-    #: By term, how a share is estimated by support, with the count and the number of its trials.
+    #: For each term, the rule of its share, the support count, and the number of trials.
     shares: Mapping[str, tuple[Share, int, int]]
     means: Mapping[str, Mean]
 
@@ -187,7 +187,7 @@ class _Known:
         second = None if mean.second is None or not n else mean.second(counts)
         low, width = float(mean.low), float(mean.width)
         scores, present = mean.floats
-        # A mean of numbers that were rounded to two points looks like a share, but is none.
+        # A mean of numbers that were rounded to two points looks like a share, but is not one.
         is_share = mean.term != MEAN
         simply = supporting(scores) if is_share and second is None else None
         if simply is not None:
@@ -198,7 +198,7 @@ class _Known:
         skips = not is_share and self.question.domain.no_answer
         squares = None if mean.squares is None else np.array(mean.squares, dtype=float)
         if squares is not None:
-            # A person's square is that of low + width place, or 0 without an answer.
+            # A person's square is that of low + width * place, or 0 without an answer.
             squares = low**2 * present + 2 * low * width * scores + width**2 * squares
         average = Average(
             counts.reshape(-1).astype(float),
@@ -213,7 +213,7 @@ class _Known:
 
     @property
     def _rounding(self) -> float:
-        """The most that rounding at random adds to the mean square of places in 0..1."""
+        """The most that random rounding adds to the mean square of positions in 0..1."""
         domain = self.question.domain
         if domain.estimand is not Estimand.MEAN:
             return 0.0
@@ -242,14 +242,14 @@ def _of_question(question: Question, counts: Ints, people: int) -> _Known:
 def count_total(
     share: Share, count: int, n: int, people: int, confidence_level: float
 ) -> PopulationTotal:
-    """Return how many of so many people have a value that `count` of `n` reports support."""
+    """Return the number of `people` with a value that `count` of `n` reports support."""
     interval = finite_interval(count, n, people, *share.chances, confidence_level)
     ends = interval.low, interval.high, interval.method
     if n == 0:
         return PopulationTotal(people, None, None, *ends)
     estimate = share.estimate(count, n)
     likely = possible_share(estimate, n)
-    # Of all the variance, sampling has that of the answers, less what of the population was asked.
+    # The sampling variance is that of the answers, reduced by the fraction that was asked.
     asked = likely * (1 - likely) / n * (n - 1) / max(1, people - 1)
     error = float(share.std_error(likely, n) ** 2 - asked) ** 0.5
     return PopulationTotal(people, people * estimate, people * error, *ends)
@@ -257,7 +257,7 @@ def count_total(
 
 @dataclass(frozen=True)
 class Average:
-    """An average of amounts, of which each report has an unbiased score.
+    """An average of amounts, for which each report has an unbiased score.
 
     Attributes
     ----------
@@ -266,14 +266,16 @@ class Average:
     n : int
         The number of reports.
     scores : (symbols,) array
-        Their expectation is the respondent's amount. A report of several symbols has their sum.
+        Scores whose expectation is the respondent's amount. A report of several symbols has their
+        sum.
     squares : (symbols,) array, optional
-        Their expectation is the square of the amount, plus the variance of rounding, which is at
-        most `rounding`; None where reports do not tell it.
+        Scores whose expectation is the square of the amount plus the variance of rounding, which is
+        at most `rounding`; None if reports do not identify it.
     possible : pair of float
         The least and the largest possible average.
     second : (symbols, symbols) array, optional
-        If reports count for several symbols, the averages of the products of what they count.
+        The averages of the products of one report's counts for two symbols, if reports count for
+        several symbols.
     """
 
     counts: Floats
@@ -285,7 +287,7 @@ class Average:
     rounding: float
 
     def total(self, people: int, confidence_level: float, few: bool) -> PopulationTotal:
-        """Return the sum over so many people, with Student's interval, or if `few`, a wide one."""
+        """Return the sum over `people`, with Student's interval, or with a wide one if `few`."""
         low, high = self.possible
         if self.n < 2:
             average = float(self.counts @ self.scores) / self.n if self.n else None
@@ -304,7 +306,7 @@ class Average:
         return PopulationTotal.of(people, average, error or None, Interval(*ends, interval.method))
 
     def _variance(self, average: float, asked: float) -> float:
-        """Return the variance of one report's score, if this part of the population was asked."""
+        """Return the variance of a report's score if this fraction of the population was asked."""
         if self.second is None:
             square = float(self.counts @ self.scores**2) / self.n
         else:
@@ -313,5 +315,5 @@ class Average:
         noise = spread
         if self.squares is not None:
             noise = square - float(self.counts @ self.squares) / self.n + self.rounding
-        # The noise is a part of the spread, so an estimate of it above the spread is not used.
+        # The noise is a part of the spread, so a larger estimate of the noise is not used.
         return (1 - asked) * spread + asked * (noise if 0 < noise < spread else spread)

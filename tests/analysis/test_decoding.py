@@ -335,7 +335,7 @@ def test_few_reports_are_flagged_and_intervals_stay_possible() -> None:
 @pytest.mark.parametrize(
     ("shape", "hits", "message"),
     [
-        ((3, 1), (3, 2, 1), "expected 2 cells and 1 candidate or more, got 1, 2"),
+        ((3, 1), (3, 2, 1), "expected at least 2 cells and 1 candidate, got 1, 2"),
         ((3, 4), (3, 0, 1), "got 4, 0"),
         ((3, 4), (2, 5, 1), "expected totals"),
         ((3, 4), (3, 5, 1), "expected at least one report, got none"),

@@ -92,7 +92,7 @@ def test_a_binomial_design_can_be_written_with_all_its_digits(tmp_path: Path) ->
     [
         ("", "columns must be tables of randomized columns, .* got nothing"),
         ("[columns.y]\n", 'column "y": values must be a list of the values as they stand'),
-        (THREE, 'column "y": expected design or matrix, one of them'),
+        (THREE, 'column "y": expected either design or matrix'),
         (THREE + 'matrix = [["1"]]\n', "matrix must be 3 rows, one for each report, of 3"),
         (
             THREE + 'matrix = [["1", "0", "2"], [0, 1, 0], [0, 0, 1]]\n',
@@ -156,7 +156,7 @@ def test_columns_that_a_model_names_are_read(tmp_path: Path) -> None:
         ("", "expected a first line of column names, got none"),
         ("y\n", "expected a row for each respondent, got none"),
         ("x\n1\n", 'no column "y"; the file has x'),
-        ("y,y\n1,1\n", 'line 1: column "y" stands twice'),
+        ("y,y\n1,1\n", 'line 1: column "y" appears twice'),
         ("y\n1\n2\n", 'line 3: column "y": expected one of 0, 1, as in its design, got "2"'),
         ("y,x\n1\n", "line 2: expected 2 cells, got 1"),
         ("y,age\n1,3\n,4\n", r'line 3: column "y" is empty or NA \(1 cells in all\)'),

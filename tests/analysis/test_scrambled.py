@@ -159,7 +159,7 @@ def test_wrong_cells_are_told(tmp_path: Path) -> None:
     with pytest.raises(DataError, match='line 3: column "y": expected a number, as in its design'):
         read_data(path, read_designs(design))
     path.write_text("y\n1.5\n")
-    with pytest.raises(DataError, match=r'column "y": expected 2 respondents at least, got 1'):
+    with pytest.raises(DataError, match=r'column "y": expected at least 2 respondents, got 1'):
         read_data(path, read_designs(design)).measured["y"].estimates(IntervalOptions(), None)
 
 

@@ -108,5 +108,5 @@ def test_a_sample_without_people_is_told(tmp_path: Path) -> None:
     path = tmp_path / "data.csv"
     path.write_text("drinks,form\n3,A\n4,A\n5,B\n")
     designs = read_designs(FOLDER / "unrelated-number.toml")
-    with pytest.raises(DataError, match="expected 2 respondents at least in sample B, got 1"):
+    with pytest.raises(DataError, match="expected at least 2 respondents in sample B, got 1"):
         read_data(path, designs)

@@ -1,27 +1,27 @@
-"""Estimates calibrated to known shares of the population, where these answers are noisy, too.
+"""Estimates calibrated to known shares of the population, by answers that are noisy themselves.
 
-Who answers a survey is not like the population: some groups answer more often. If the population's
-shares of the answers to some questions of the survey are known, its margins, then all estimates can
-be calibrated to them. With x(i) the indicators of respondent i's true answers to these questions,
-X the population's averages of them, and y(i) a function of the answer to another question,
+Respondents differ from the population, since some groups answer more often. Margins are known
+shares of the answers to some questions in the population. All estimates can be calibrated to them.
+Let x(i) be the indicators of respondent i's true answers to these questions, X their averages in
+the population, and y(i) a function of the answer to another question. Then
 
     A = mean of x x',   c = mean of x y,   B = A^-1 c,   estimate  X'B
 
-is the regression estimator (docs/methods.md, (40)). It is also the average of w(i) y(i), whose
+is the regression estimator (docs/methods.md, (40)). It is also the average of w(i) y(i). The
 weights w = X'A^-1 x make the average of w x equal to X (Deville and Särndal 1992, the linear case).
 With one margin it is post-stratification: the sum of known shares times the averages within groups.
 
 Nobody sees x or y. But A and c are averages of products of two questions' answers, which debiased
 reports estimate without bias (`analysis.estimate.columns.together`). The weights themselves are
-never known. A regression on the noisy reports would be attenuated, and leave the bias in.
+never known. A regression on the noisy reports would be attenuated, and would leave the bias in.
 
-Intervals are those of the score test: a value R of a ratio is allowed if some B with X'B = 0 makes
+Intervals invert the score test: they hold a value R of a ratio if some B with X'B = 0 makes
 
     n g' V^-1 g,   g = mean of x (y - R z) - A B,   V the covariance of one report's g
 
 at most the quantile of chi-square with one degree of freedom (Hansen, Heaton and Yaron 1996). With
-one group that is Fieller's theorem: the interval is wide, up to all that is possible, where reports
-hardly show that a group is there, and holds all the same.
+one group that is Fieller's theorem. Where reports hardly show that a group exists, the interval is
+wide, up to the whole possible range, and still has its coverage.
 """
 
 from collections.abc import Sequence
@@ -41,34 +41,36 @@ from analysis.estimate.quantity import Quantity, people_directly
 
 __all__ = ["Calibrated", "Calibration", "Margin"]
 
-#: More groups of all margins together have no estimate that anybody could use.
+#: With more groups of all margins together, no estimate would be precise enough to use.
 MOST_GROUPS = 24
-#: If fewer reports support a value, or do not, the covariance of products is not relied on alone.
+#: The covariance of products is not relied on alone if fewer reports support a value, or if fewer
+#: do not support it.
 RELIABLE = 100
-#: The number of respondents that are read at once.
+#: The number of respondents who are read at once.
 _AT_ONCE = 2**15
 
 
 class Calibration:
     """The margins of a sample of respondents, to which estimates of other questions are calibrated.
 
-    With several margins, all of their questions must be such that nobody can leave them out. With
-    one, who leaves it out is not counted: among those in a group, that must not depend on what is
-    estimated. Estimates are consistent if within each group of one margin those who answered the
-    survey are like those who did not. With several margins, that must hold within each combination
-    of groups, and either the inverse of the chance to take part, or the mean of what is estimated,
-    must be a sum of terms, one for each margin.
+    With several margins, all of their questions must be required. With one margin, respondents who
+    skip its question are not counted; within a group, skipping must not depend on what is
+    estimated. Estimates are consistent if, within each group of one margin, respondents are like
+    people who did not answer the survey. With several margins, that must hold within each
+    combination of groups. In addition, either the inverse of the probability of taking part, or the
+    mean of what is estimated, must be a sum of terms, one for each margin.
 
     Parameters
     ----------
     margins : sequence of Margin
-        Of different questions that the same respondents reported on, in the same order.
+        Margins of different questions that the same respondents reported on, in the same order.
 
     Raises
     ------
     ValueError
-        If there is none, or a question twice; if they are of different respondents, of too many
-        groups, or of too few respondents for so much noise: the message says how many it takes.
+        If there is no margin, or a question has two; if the margins have different respondents or
+        too many groups; or if respondents are too few for the noise. The message then says how many
+        it takes.
 
     References
     ----------
@@ -87,7 +89,7 @@ class Calibration:
             raise ValueError("margins: expected questions that the same people reported on")
         self.n = columns[0].n
         if self.n < 2:
-            raise ValueError(f"margins: expected 2 respondents at least, got {self.n}")
+            raise ValueError(f"margins: expected at least 2 respondents, got {self.n}")
         groups = sum(len(margin.known) for margin in margins)
         if groups > MOST_GROUPS:
             raise ValueError(f"margins: expected at most {MOST_GROUPS} groups in all, got {groups}")
@@ -99,7 +101,8 @@ class Calibration:
                 )
             margin.check_told()
         self._columns = columns
-        # With one margin a regressor for each group; else the first groups are the reference.
+        # With one margin there is a regressor for each group. With several, the first group of each
+        # is the reference.
         first = int(len(margins) > 1)
         self._groups = [
             (place, group)
@@ -108,11 +111,11 @@ class Calibration:
         ]
         self._constant = bool(first)
         known = [margins[place].known[group] for place, group in self._groups]
-        #: (regressors,) their averages in the population.
+        #: (regressors,) the averages of the regressors in the population.
         self.known = np.array([1.0] * first + known)
 
     def check_target(self, column: Column) -> None:
-        """Raise ValueError unless a column can be calibrated: of the same people, and no margin."""
+        """Raise ValueError unless a column has the same respondents and is not a margin."""
         if column.name in {margin.name for margin in self._columns}:
             raise ValueError(f"{column.name}: its shares are known, since it is one of the margins")
         if column.n != self.n:
@@ -134,9 +137,9 @@ class Calibration:
         Parameters
         ----------
         column : Column
-            The reports on the question; see `check_target`.
+            The reports on the question, which must pass `check_target`.
         above, below : (k,) arrays
-            What each of its values counts for; `below` is all 1 for an average over everybody.
+            The functions of the values; `below` is all 1 for an average over everybody.
         possible : pair of float
             The least and the largest possible ratio.
         confidence_level : float
@@ -150,7 +153,7 @@ class Calibration:
     def quantity(
         self, column: Column, value: int | None, confidence_level: float = 0.95
     ) -> Quantity:
-        """Return the share of a value, given by its place, or the mean of the amounts if None."""
+        """Return the share of the value at a position, or the mean of the amounts if it is None."""
         k, low, width = len(column.values), 0.0, 1.0
         if value is None:
             amounts = np.array(column.amounts, dtype=np.float64)
@@ -204,7 +207,7 @@ class Calibration:
     def _rows(
         self, column: Column, functions: Floats, pairs: list[tuple[int, int]], part: slice
     ) -> Floats:
-        """Return (n, size) of respondents the debiased x y, x z and x x' of all pairs."""
+        """Return (n, size) the debiased x y, x z and x x' of all pairs, for each respondent."""
         offset = int(self._constant)
         columns = [each.of(np.arange(each.n)[part]) for each in self._columns]
         seen = [
@@ -227,10 +230,11 @@ class Calibration:
 def _at_least_exact(
     column: Column, value: int, estimate: float, error: float, interval: Interval, level: float
 ) -> Interval:
-    """Return the interval, with Clopper and Pearson's where few reports support a value, or not.
+    """Return the interval, widened to Clopper and Pearson's where few reports decide.
 
-    The latter is that of as many reports as have this error. The covariance of few says too little
-    of a larger share: of a share of 0.01 with ε = 6 and 500 respondents, .85 were covered, not .95.
+    That is if few reports support a value, or few do not. Clopper and Pearson's interval is for the
+    number of reports that would have this error. The covariance of few reports says too little
+    about larger shares: with a share of 0.01, ε = 6 and 500 respondents, coverage was .85, not .95.
     """
     share, _ = support_of(column, value)
     if share is None:
@@ -249,7 +253,7 @@ def _at_least_exact(
 
 
 def _product(a: int, b: int, seen: Sequence[Seen], alone: Sequence[Floats]) -> Floats:
-    """Return the debiased product of two regressors; -1 is the constant, `a` not above `b`."""
+    """Return the debiased product of two regressors, `a` <= `b`; -1 stands for the constant."""
     if b < 0:
         return np.ones((1, 1))
     return alone[b] if a < 0 or a == b else debiased_product([seen[a], seen[b]])

@@ -1,4 +1,4 @@
-"""Margins: questions whose answers have known shares in the population, and the file of these."""
+"""Margins: questions whose answers have known shares in the population, and their file."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from analysis.estimate.columns import Column
 from analysis.survey.document import Table, read_toml
 from analysis.survey.mechanism_file import probability
 
-#: A group's known share must be so many times the standard error with which reports tell it.
+#: A group's known share must be at least this many standard errors of its estimate from reports.
 LEAST = 4.0
 #: The shares of a margin may miss a sum of 1 by this much.
 _MISSED = 1e-6
@@ -57,9 +57,9 @@ class Margin:
 
     @property
     def errors(self) -> Floats:
-        """(answers,) the standard errors of the group's shares, if respondents had the known ones.
+        """(answers,) the standard errors of the groups' shares if respondents had the known shares.
 
-        Where not all reports are listed, they follow from those that were made.
+        If the reports' law cannot be listed, they follow from the reports that were made.
         """
         column, k = self.column, len(self.known)
         if column.whole and len(column.values) == k:
@@ -70,7 +70,7 @@ class Margin:
         return np.asarray(np.sqrt(np.maximum(variances, 0) / column.n))
 
     def check_told(self) -> None:
-        """Raise TooNoisy if respondents are too few for so much noise."""
+        """Raise TooNoisy if respondents are too few for the noise."""
         ratios = self.known / np.maximum(self.errors, 1e-12)
         worst = int(np.argmin(ratios))
         if ratios[worst] < LEAST:
@@ -86,14 +86,14 @@ class Margin:
 
 
 class TooNoisy(ValueError):
-    """Respondents are too few for the noise of a margin: it takes `needed`."""
+    """Respondents are too few for the noise of a margin; `needed` is the number it takes."""
 
     def __init__(self, message: str, margin: Margin, needed: int) -> None:
         super().__init__(f"{message}, a larger ε of this question, or answers that are joined")
         self.message, self.margin, self.needed = message, margin, needed
 
     def with_epsilon(self, epsilon: float | None) -> ValueError:
-        """Return an error that also says which ε it takes: None if nobody knows, inf if none do."""
+        """Return an error that also says which ε it takes: None if unknown, inf if none."""
         if epsilon is None:
             return self
         if isinf(epsilon):
@@ -107,8 +107,8 @@ def read_margins(path: Path) -> dict[str, dict[str, float]]:
     Raises
     ------
     SurveyError
-        If the file cannot be read, or shares are none between 0 and 1 that sum to 1: the message
-        names the place, what was expected, and what was there.
+        If the file cannot be read, or if shares are not between 0 and 1 with the sum 1. The message
+        says where, what was expected, and what was there.
     """
     data = read_toml(path)
     if not data:

@@ -18,9 +18,9 @@ METHOD = "calibrated"
 
 @dataclass(frozen=True)
 class Calibrated:
-    """A calibrated ratio. `estimate` is None where reports do not show that all groups are there.
+    """A calibrated ratio. `estimate` is None if reports do not show that every group exists.
 
-    `interval` has the method ``none``, and all that is possible, where nothing can be said.
+    `interval` has the method ``none`` and the whole possible range if nothing can be said.
     """
 
     estimate: float | None
@@ -35,13 +35,13 @@ class Moments:
     Attributes
     ----------
     mean : (size,) array
-        The average of x y, then that of x z, then those of the products in `pairs`.
+        The average of x y, then that of x z, and then those of the products in `pairs`.
     covariance : (size, size) array
         The covariance of these averages.
     pairs : (2, pairs) array
-        The regressors whose products are not 0 for everybody, the lower one first.
+        The pairs of regressors whose products are not 0 for everybody, the lower one first.
     regressors : int
-        How many x has.
+        The number of regressors, the length of x.
     """
 
     mean: Floats
@@ -77,7 +77,7 @@ class Moments:
             return Calibrated(estimate, None, nothing.interval)
         try:
             interval = self._interval(estimate, known, possible, confidence_level)
-        except np.linalg.LinAlgError:  # reports that are all alike show no covariance
+        except np.linalg.LinAlgError:  # equal reports have no covariance
             interval = nothing.interval
         return Calibrated(estimate, error, interval)
 
@@ -98,7 +98,7 @@ class Moments:
         return Interval(low, high, METHOD)
 
     def _jacobian(self, ratio: float, slopes: Floats) -> Floats:
-        """Return (regressors, size) by which g follows from the averages."""
+        """Return (regressors, size) the matrix that gives g from the averages."""
         j, (first, other) = self.regressors, self.pairs
         rows = np.zeros((j, len(self.mean)))
         rows[:, :j], rows[:, j : 2 * j] = np.eye(j), -ratio * np.eye(j)
@@ -113,7 +113,7 @@ class Moments:
         return np.asarray(rows @ self.covariance @ rows.T)
 
     def _fall(self, ratio: float, free: Floats) -> float:
-        """Return the root of the least statistic, over slopes in the span of `free`."""
+        """Return the root of the least statistic over slopes in the span of `free`."""
         j, (first, other) = self.regressors, self.pairs
 
         def statistic(part: Floats) -> tuple[float, Floats]:
@@ -121,7 +121,7 @@ class Moments:
             rows = self._jacobian(ratio, slopes)
             apart, spread = rows @ self.mean, rows @ self.covariance
             solved = np.linalg.solve(spread @ rows.T, apart)
-            # What the averages of pairs lack, beside what the covariance explains.
+            # The averages of pairs, corrected by what the covariance predicts.
             left = (self.mean - solved @ spread)[2 * j :]
             slope = np.zeros(j)
             np.add.at(slope, other, -2 * solved[first] * left)
@@ -134,7 +134,7 @@ class Moments:
         if not len(start):
             return float(statistic(start)[0] ** 0.5)
         for _ in range(2):
-            # Least squares with the covariance held, which is near the minimum.
+            # Least squares with a fixed covariance lead near the minimum.
             inverse = np.linalg.inv(self._spread(ratio, free @ start))
             moved = self.second @ free
             start = np.linalg.solve(moved.T @ inverse @ moved, moved.T @ inverse @ goal)

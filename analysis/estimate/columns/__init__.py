@@ -1,7 +1,7 @@
-"""A randomized column: what each respondent reported, and how likely that is under each value.
+"""A randomized column: each respondent's report, and its probability under each value.
 
-Whatever analyzes several columns, or columns from elsewhere, works on these and needs no mechanism.
-Equal reports share one row of both tables, so that costs grow with the different reports.
+Analyses of several columns, or of columns from elsewhere, work on these and need no mechanism.
+Equal reports share one row of both tables, so that costs grow with the number of different reports.
 """
 
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ from analysis.core.joint_randomizer import Place
 from analysis.estimate import Floats, Ints
 from analysis.estimate.columns.together import Seen
 
-#: Usual words for the answer that counts as 1, beside "1" itself.
+#: Usual words for the answer that counts as 1, besides "1" itself.
 _YES = ("yes", "true")
 
 
@@ -27,19 +27,19 @@ class Column:
     Attributes
     ----------
     name : str
-        What formulas and tables call it.
+        The column's name in formulas and tables.
     values : (k,) tuple of str
         The terms of the true values, in order; ``no-answer`` is last if it is one of them.
     codes : (n,) array
-        For each respondent the row of `chances` and `scores` that belongs to their report.
+        For each respondent, the row of `chances` and `scores` that belongs to their report.
     chances : (reports, k) array
         The probability of the report if a value is the true one, up to a factor for each row.
     scores : (reports, k) array
-        The debiased report: its expectation is 1 for the true value, and 0 for every other.
+        The debiased report. Its expectation is 1 for the true value, and 0 for every other.
     whole : bool
         Whether the rows are all possible reports, so that columns of `chances` sum to 1.
     amounts : (k,) tuple of float, optional
-        The numbers that the values of a scale or a number stand for; NaN for no-answer.
+        The numbers that the values of a scale or of a number stand for; NaN for no-answer.
     epsilon : float
         The ε of one report; infinite if the column is not randomized.
     mechanism : str
@@ -47,9 +47,9 @@ class Column:
     yes : str, optional
         The one of two answers that counts as 1; see `event`.
     place : Place, optional
-        The place of its reports in a draw that those of other columns come from, too: their noise
-        is not independent. A report is then a set of values, and the last row of `scores` that of
-        an average report, which nobody makes: its `chances` are 0.
+        Its position in a draw, if the reports of other columns come from the same draw. Their noise
+        is then not independent, and a report is a set of values. The last row of `scores` is that
+        of an average report, which nobody makes; its `chances` are 0.
     """
 
     name: str
@@ -74,16 +74,16 @@ class Column:
         return np.bincount(self.codes, weights, len(self.chances)).astype(np.float64)
 
     def of(self, chosen: NDArray[Any]) -> "Column":
-        """Return the column of some respondents: `chosen` is a mask, or their places."""
+        """Return the column of some respondents; `chosen` is a mask, or an array of positions."""
         return replace(self, codes=self.codes[chosen])
 
     @property
     def holds(self) -> NDArray[np.bool_]:
-        """(reports, k) whether the report of one draw for several columns is a set with a value."""
+        """(reports, k) whether a report, which is a set of values, has a value."""
         return np.asarray(self.scores > self.scores[-1])
 
     def seen(self, function: Floats) -> Seen:
-        """Return what reports say about functions of the value, a column for each."""
+        """Return what reports say about functions of the value, each in a column."""
         return Seen((self.scores @ function)[self.codes], function.mean(axis=0), self.place)
 
     @property
@@ -93,15 +93,15 @@ class Column:
 
     @property
     def event(self) -> str:
-        """The one of two answers that a model takes as 1: `yes`, or a usual name, or the last.
+        """The answer that a model takes as 1: `yes`, otherwise a usual name, otherwise the last.
 
-        The other is the reference. Of more than two answers, the first is.
+        Of two answers, the other one is the reference. Of more, the first one is.
         """
         return self.yes or event_of(self.answers) or self.answers[-1]
 
 
 def event_of(answers: Iterable[str]) -> str | None:
-    """Return the answer that is written like a "yes"; None if none is, or several are."""
+    """Return the answer that is a usual word for "yes"; None if no answer is, or several are."""
     answers = list(answers)
     if sorted(answers) == ["0", "1"]:
         return "1"
@@ -118,14 +118,14 @@ def from_matrix(
     mechanism: str = "matrix",
     yes: str | None = None,
 ) -> Column:
-    """Return a column of a design that one matrix describes, like the classic ones.
+    """Return a column of a design that one matrix describes, such as a classic design.
 
     Parameters
     ----------
     name, values, amounts, mechanism, yes
         Those of `Column`.
     codes : (n,) array, Series or list
-        Whole numbers: the row of the matrix that belongs to each respondent's report, from 0.
+        The row of the matrix that belongs to each respondent's report: a whole number from 0 on.
     matrix : (reports, k) array, DataFrame or list of rows
         The probability of each report (row) if each value (column) is true.
 
@@ -133,7 +133,7 @@ def from_matrix(
     ------
     ValueError
         If the matrix has another shape, entries outside [0, 1], columns that do not sum to 1,
-        linearly dependent columns, or a report that nobody can make; or if a code is not a row.
+        linearly dependent columns, or a report that nobody can make; or if a code names no row.
     """
     values = tuple(values)
     try:
@@ -165,7 +165,7 @@ def from_matrix(
 
 
 def _rows(codes: ArrayLike, size: int) -> Ints:
-    """Return codes as whole numbers of 0..size-1; raise `ValueError` at the first that is none."""
+    """Return codes as whole numbers of 0..size-1; raise `ValueError` at the first other code."""
     given = np.asarray(codes)
     if given.ndim != 1:
         raise ValueError(
@@ -183,7 +183,7 @@ def _rows(codes: ArrayLike, size: int) -> Ints:
 
 
 def check_columns(*columns: object) -> None:
-    """Raise `TypeError` unless all are columns: names, codes or data frames are none."""
+    """Raise `TypeError` unless all are columns, and not names, codes or data frames."""
     for column in columns:
         if not isinstance(column, Column):
             raise TypeError(
@@ -195,17 +195,17 @@ def check_columns(*columns: object) -> None:
 def left_inverse(matrix: Floats) -> Floats:
     """Return (reports, k) scores whose expectation under each value is its indicator.
 
-    Of all unbiased scores, they have the least variance if every value is equally common.
+    Of all unbiased scores, they have the least variance if all values are equally common.
 
     Parameters
     ----------
     matrix : (reports, k) array
-        Its columns sum to 1.
+        The probabilities of reports. Columns sum to 1.
 
     Raises
     ------
     ValueError
-        If the columns are not linearly independent, to 1e-9 of the largest singular value.
+        If the columns are linearly dependent, within 1e-9 of the largest singular value.
     """
     known = matrix.max(axis=1) > 0
     scaled, scores = np.zeros_like(matrix), np.zeros_like(matrix)

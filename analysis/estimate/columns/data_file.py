@@ -1,4 +1,4 @@
-"""Answers that another tool, or paper, has collected: a CSV file and its design."""
+"""Answers that another tool, or a paper survey, has collected: a CSV file and its design."""
 
 import csv
 import io
@@ -20,7 +20,7 @@ from analysis.estimate.columns.measured import NUMBER, Cells, Design, Measured
 from analysis.estimate.columns.sample import Sample
 from analysis.survey.files import open_file
 
-#: The most different texts of a column: more of them are no groups that a model could compare.
+#: The most different texts of a column. A model could not compare more groups than this.
 MOST_TEXTS = 200
 _CODE = re.compile(r"0\d+", re.ASCII)
 _ZERO = re.compile(r"[+-]?0*\.?0*", re.ASCII)
@@ -30,9 +30,9 @@ _ZERO = re.compile(r"[+-]?0*\.?0*", re.ASCII)
 class Data:
     """The content of a file: randomized columns, known ones, and how respondents were drawn.
 
-    `measured` holds what randomized ones tell, `known` arrays of floats or of texts. `sample` is
-    None if the design does not mention it. `dropped` counts respondents who are left out because of
-    an empty cell, or a weight of 0. `lines` are the (n,) lines of the others.
+    `measured` holds the randomized columns, and `known` holds arrays of floats or of texts.
+    `sample` is None if the design does not mention it. `dropped` counts respondents who are left
+    out because of an empty cell, or a weight of 0. `lines` are the (n,) line numbers of the others.
     """
 
     measured: dict[str, Measured]
@@ -48,13 +48,13 @@ class Data:
         Raises
         ------
         DataError
-            If one has a design that these cannot read.
+            If a column has a design that models and tables cannot read.
         """
         return {name: measured.column for name, measured in self.measured.items()}
 
 
 def read_data(path: Path, designs: Designs, used: Sequence[str] | None = None) -> Data:
-    """Read the randomized columns of a CSV file, and those known ones that are `used`.
+    """Read the randomized columns of a CSV file, and the known columns that are `used`.
 
     Parameters
     ----------
@@ -63,22 +63,22 @@ def read_data(path: Path, designs: Designs, used: Sequence[str] | None = None) -
     designs : Designs
         The designs of its randomized columns, and of the sample.
     used : sequence of str, optional
-        The names of columns that a model is about: only these and those of the sample are read. If
-        it is left out, all randomized columns are read, and no known one.
+        The names of columns that a model is about. Only these columns and those of the sample are
+        read. By default, all randomized columns are read, and no known one.
 
     Raises
     ------
     DataError
-        If the file is no table, a column is missing, or its column cannot hold a cell: the message
-        names line and column.
+        If the file is not a table, if a column is missing, or if a cell does not fit its column.
+        The message names the line and the column.
     """
     return _of_table(path, _table(path), designs, used)
 
 
 def read_each(path: Path, designs: Designs) -> list[Data]:
-    """Read each randomized column by itself, so that none loses rows for another's empty cell.
+    """Read each randomized column by itself, so that an empty cell costs no row of other columns.
 
-    Columns that no row can be left out of are read together. Errors are those of `read_data`.
+    Columns that lose no rows are read together. Errors are those of `read_data`.
     """
     table = _table(path)
     if not designs.drops_missing:
@@ -87,10 +87,10 @@ def read_each(path: Path, designs: Designs) -> list[Data]:
 
 
 def read_two(path: Path, designs: Designs, first: str, second: str) -> tuple[Data, Data, Data]:
-    """Read two columns, each of all who reported on it, and everybody who did on either.
+    """Read two columns, each of all who reported on it, and everybody who reported on either.
 
-    Empty cells of these columns are no errors: some people are asked one question, and others the
-    other. Other errors are those of `read_data`.
+    Empty cells of these columns are allowed, since some people may be asked only one of the two
+    questions. Other errors are those of `read_data`.
     """
     header, rows = _table(path)
     found, lines = [], set[int]()
@@ -178,7 +178,7 @@ def _table(path: Path) -> _Table:
     times = Counter(header)
     twice = [name for name in header if times[name] > 1]
     if twice:
-        raise DataError(f'{path}: line 1: column "{twice[0]}" stands twice')
+        raise DataError(f'{path}: line 1: column "{twice[0]}" appears twice')
     for line, row in rows:
         if len(row) != len(header):
             raise DataError(f"{path}: line {line}: expected {len(header)} cells, got {len(row)}")
@@ -191,7 +191,7 @@ def _is_missing(cell: str, design: Design | None) -> bool:
 
 
 def _known(path: Path, name: str, cells: list[tuple[int, str]]) -> NDArray[Any]:
-    """Return cells as numbers if all are, else as texts; codes such as 007 are texts."""
+    """Return cells as numbers if all are numbers, and otherwise as texts; 007 is a text."""
     numbers = [NUMBER.fullmatch(cell) is not None for _, cell in cells]
     if all(numbers):
         return np.array([float(cell) for _, cell in cells])
@@ -228,7 +228,7 @@ def _sample(
         weights = _number_column(path, designs.weights, cells[designs.weights])
     strata = _groups(cells, designs.strata, np.zeros(n, dtype=np.int64))
     named = _groups(cells, designs.clusters, np.arange(n))
-    # The same name in two strata is that of two clusters.
+    # If two strata have clusters of the same name, these are two clusters.
     _, clusters = np.unique(np.column_stack([strata, named]), axis=0, return_inverse=True)
     clusters = clusters.ravel()
     _, first = np.unique(clusters, return_index=True)
@@ -250,7 +250,7 @@ def _sample(
                 f"got {sizes[at]:g}"
             )
         fractions = drawn / sizes
-        # The number of people in a cluster is not known.
+        # The strata count clusters then, so the number of people is not known.
         total = float(sizes.sum()) if designs.clusters is None else None
     try:
         return Sample(weights, strata, clusters, fractions, total)

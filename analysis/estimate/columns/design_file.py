@@ -14,9 +14,9 @@ from analysis.estimate.columns.measured import Design
 from analysis.estimate.columns.scrambled import is_scrambled, read_scrambled_design
 from analysis.survey.document import Table, read_toml
 
-#: The largest amount, whose square computers can still add up.
+#: The largest amount: floats can still add up squares of it.
 _LARGEST = Decimal("1e100")
-#: The most randomized columns of a file; estimating one takes about a millisecond.
+#: The most randomized columns of a file. Estimating one takes about a millisecond.
 MOST_COLUMNS = 5000
 
 
@@ -24,8 +24,9 @@ MOST_COLUMNS = 5000
 class Designs:
     """A design file: designs by column, and the columns that say how respondents were drawn.
 
-    `weights`, `strata` and `clusters` are names of columns, or None. `population` is one, too, or
-    the population's size. `drops_missing` says to leave out respondents with an empty cell.
+    `weights`, `strata` and `clusters` are names of columns, or None. `population` is the name of a
+    column, the size of the population, or None. `drops_missing` says to leave out respondents with
+    an empty cell.
     """
 
     columns: dict[str, Design]
@@ -48,8 +49,8 @@ def read_designs(path: Path) -> Designs:
     Raises
     ------
     SurveyError
-        If it cannot be read, a key or number is wrong, or a matrix cannot debias reports: the
-        message names the place, what was expected, and what was there.
+        If the file cannot be read, a key or number is wrong, or a matrix cannot debias reports. The
+        message says where, what was expected, and what was there.
     """
     table = Table(read_toml(path), str(path))
     columns = table.take(
@@ -91,7 +92,7 @@ def read_designs(path: Path) -> Designs:
 
 
 def _words(table: Table, key: str, expected: str, default: Any = ...) -> tuple[str, ...]:
-    """Return two or more different texts; whole numbers are taken as they are written."""
+    """Return two or more different texts. Whole numbers become texts as they are written."""
 
     def fits(words: Any) -> bool:
         if not isinstance(words, list) or len(words) < 2:
@@ -125,7 +126,7 @@ def _design(table: Table) -> Design:
         None,
     )
     if (table.peek("design") is None) == (table.peek("matrix") is None):
-        raise SurveyError(f"{table.place}: expected design or matrix, one of them")
+        raise SurveyError(f"{table.place}: expected either design or matrix")
     yes = table.take(
         "yes", lambda value: value in values, f"one of {', '.join(values)}", event_of(values)
     )

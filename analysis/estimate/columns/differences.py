@@ -1,6 +1,6 @@
-"""How much two columns of the same values differ: asked of the same people, or of others.
+"""The difference between two columns of the same values, of the same people or of others.
 
-Such as a direct question less a randomized one: how much people hide.
+An example is a direct question less a randomized one, which shows how much people hide.
 """
 
 from collections.abc import Mapping
@@ -20,9 +20,9 @@ from analysis.estimate.intervals import Interval, error_of_difference, mover_dif
 
 @dataclass(frozen=True)
 class Difference:
-    """A share, or mean, of the second column less that of the first.
+    """A share or mean of the second column less that of the first.
 
-    `n_both` counts those who reported on both. `flag` is that of either estimate.
+    `n_both` counts those who reported on both. `flag` joins the flags of both estimates.
     """
 
     first: str
@@ -45,22 +45,23 @@ def differences(
 ) -> list[Difference]:
     """Return the differences of all terms that two columns have in common.
 
-    The interval combines both columns' own, and heeds that some people reported on both (MOVER:
-    Zou, Psychological Methods 2007; Newcombe, Statistics in Medicine 1998; docs/methods.md, (44)).
+    The interval combines the intervals of both columns, and takes into account that some people
+    reported on both (MOVER: Zou, Psychological Methods 2007; Newcombe, Statistics in Medicine 1998;
+    docs/methods.md, (44)).
 
     Parameters
     ----------
     first, second : Data
-        One column each, of all who reported on it.
+        The data of one column each, of all who reported on it.
     whole : Data
-        Of everybody, without columns.
+        The data of everybody, without columns.
     wanted : IntervalOptions
-        How intervals are asked for.
+        The options of the intervals.
 
     Raises
     ------
     DataError
-        If the columns have no term in common, or one tells nothing.
+        If the columns have no term in common, or if a column has no estimate.
     """
     (one,), (other,) = first.measured.values(), second.measured.values()
     rows = [_by_term(each, data, wanted) for each, data in ((one, first), (other, second))]
@@ -93,7 +94,7 @@ def _by_term(measured: Measured, data: Data, wanted: IntervalOptions) -> Mapping
 
 
 def _correlation(influences: Floats, drawn: Sample) -> float:
-    """Return the correlation of two estimates, from how far each respondent moves them."""
+    """Return the correlation of two estimates, from each respondent's influence on them."""
     first, second, difference = (
         drawn.variance_of_scores(drawn.scores_of(each))
         for each in (influences[0], influences[1], influences[1] - influences[0])

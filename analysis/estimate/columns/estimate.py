@@ -1,4 +1,4 @@
-"""Estimates of one randomized column, weighted or not: for data that no collector tallied."""
+"""Estimates of one randomized column, weighted or not, for data that no collector tallied."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -32,22 +32,23 @@ def column_estimates(
     method: str = "clopper-pearson",
     simultaneous: bool = False,
 ) -> list[Estimate]:
-    """Return the mean of the amounts of a column, if it has them, and the share of each value.
+    """Return the mean of a column's amounts, if it has amounts, and the share of each value.
 
-    With a `sample`, shares and means are those of the population from which it was drawn. Shares
-    that reports simply support or not then have Korn and Graubard's interval, which is Clopper and
-    Pearson's with the effective number of respondents; others a normal one with Student's t.
+    With a `sample`, shares and means are those of the population from which it was drawn. A share
+    whose value each report either supports or not then has Korn and Graubard's interval, which is
+    Clopper and Pearson's with the effective number of respondents. All others have a normal
+    interval with Student's t.
 
     Parameters
     ----------
     column : Column
         The reports of at least one respondent.
     confidence_level : float
-        The level of every interval by itself, in (0, 1).
+        The level of each single interval, in (0, 1).
     sample : Sample, optional
-        How respondents were drawn; one by one from a large population if it is left out.
+        How respondents were drawn. By default, one by one from a large population.
     method, simultaneous
-        See `analysis.estimate.estimates.estimates`; with a `sample` there is one method alone.
+        See `analysis.estimate.estimates.estimates`. With a `sample` there is only one method.
 
     Raises
     ------
@@ -89,7 +90,7 @@ def column_estimates(
 def _share(
     column: Column, value: int, level: float, sample: Sample | None, method: str
 ) -> Quantity:
-    """Return the share of a value, with the flags that follow from its numbers."""
+    """Return the share of a value, with its flags."""
     term, scores = column.values[value], column.scores[:, value]
     share, supports = support_of(column, value)
     if sample is None:
@@ -99,7 +100,8 @@ def _share(
         ratio = ratio_interval(counts, scores, np.ones(len(scores)), level)
     else:
         r = scores[column.codes]
-        # An indicator is its own square, and r estimates it: r^2 - r is unbiased for the noise.
+        # An indicator equals its square, and r estimates it without bias. So r^2 - r is unbiased
+        # for the variance of the noise.
         estimate, variance = sample.ratio(r, np.ones(column.n), r**2 - r)
         std_error = _error(variance)
         if share is not None:
@@ -121,7 +123,7 @@ def _share(
 
 
 def support_of(column: Column, value: int) -> tuple[Share | None, NDArray[np.bool_]]:
-    """Return how reports support a value, and which do; None and none if not all simply do."""
+    """Return how reports support a value, and which do; None if support is not yes or no."""
     simply = supporting(column.scores[:, value])
     if simply is None:
         return None, np.zeros(len(column.scores), dtype=bool)
@@ -132,10 +134,10 @@ def support_of(column: Column, value: int) -> tuple[Share | None, NDArray[np.boo
 def _korn_graubard(
     rate: float, error: float, chances: tuple[float, float], level: float, sample: Sample
 ) -> Interval:
-    """Return Clopper and Pearson's interval for as many respondents as have the rate's error.
+    """Return Clopper and Pearson's interval for the number of respondents with the rate's error.
 
-    They are no more than were asked, or were asked of an infinite population; and if all reports
-    are alike, which shows no error, no more than could differ.
+    That number is at most that of an equally informative sample of an infinite population. If all
+    reports are alike, which shows no error, it is at most the number of independent respondents.
     """
     p, q = chances
     people = sample.independent
@@ -189,11 +191,11 @@ def _sampled_mean(
     level: float,
     sample: Sample,
 ) -> Ratio:
-    """Return the ratio of two debiased scores of respondents; `values` have parts and presence."""
+    """Return the ratio of two debiased scores; `values` are the parts and who is present."""
     value, _ = sample.ratio(above, below, np.zeros(column.n))
     if not np.isfinite(value):
         return Ratio(None, None, Interval(0.0, 1.0, "none"))
-    # The squared distance of the true value, debiased, has the same expectation.
+    # The debiased squared distance of the true value has the same expectation without the noise.
     parts, there = values
     squares = column.scores @ (there * (parts - value) ** 2)
     noise = (above - value * below) ** 2 - squares[column.codes]
@@ -203,7 +205,7 @@ def _sampled_mean(
 
 
 def _student(value: float, std_error: float | None, sample: Sample, level: float) -> Interval:
-    """Return a normal interval within [0, 1], as wide as Student's t makes it."""
+    """Return a Student's t interval within [0, 1]."""
     if std_error is None:
         return Interval(0.0, 1.0, "none")
     return student_interval(value, std_error, sample.freedom, level)

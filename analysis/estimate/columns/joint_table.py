@@ -15,9 +15,9 @@ from analysis.estimate.intervals.empirical import empirical_interval
 from analysis.estimate.joint import BORDER
 from analysis.estimate.mixture import Mixture, mixture
 
-#: The most combinations of values, and of kinds of reports times these: 128 MB.
+#: The most combinations of values, and the most of these times kinds of reports, which take 128 MB.
 MOST_CELLS, _MOST_CHANCES = 1024, 2**24
-#: An interval this wide has half of all that a share can be.
+#: An interval of this width has half of all possible shares.
 _NOTHING = 0.5
 
 
@@ -25,11 +25,12 @@ _NOTHING = 0.5
 class JointShare:
     """The share of one combination of values.
 
-    `estimate` is unbiased and may lie outside [0, 1]; `likeliest` is by maximum likelihood over all
-    combinations, for display: none is below 0, and they sum to 1. `flag` holds words joined by
-    ``;``: ``out-of-range``, ``boundary`` (the likeliest share is 0 or 1, or within .05 standard
-    errors), ``few`` (fewer than 100 respondents, effectively), ``not-converged`` (of the
-    likelihood), ``unreliable`` (the interval has half of [0, 1]).
+    `estimate` is unbiased and may lie outside [0, 1]. `likeliest` is the maximum likelihood over
+    all combinations, for display: no such share is below 0, and they sum to 1. `flag` holds words
+    joined by ``;``: ``out-of-range``, ``boundary`` (the likeliest share is 0 or 1, or within .05
+    standard errors of it), ``few`` (the effective number of respondents is below 100),
+    ``not-converged`` (the likelihood was not maximized), ``unreliable`` (the interval has half of
+    [0, 1]).
     """
 
     questions: list[str]
@@ -50,31 +51,30 @@ def joint_shares(
 ) -> list[JointShare]:
     """Return the shares of all combinations of values.
 
-    Debiased reports of columns that were randomized apart multiply: the product of their scores has
-    the expectation 1 for the true combination, and 0 for every other. Each column multiplies the
-    variance, so that tables of many columns take many respondents. Intervals are of the empirical
-    likelihood of these products (Owen, Biometrika 1988).
+    Debiased reports of columns that were randomized independently multiply: the product of their
+    scores has the expectation 1 for the true combination, and 0 for every other. Each column
+    multiplies the variance, so that tables of many columns take many respondents. Intervals are
+    those of the empirical likelihood of these products (Owen, Biometrika 1988).
 
     Parameters
     ----------
     columns : list of Column
-        One or more, of the same respondents in the same order, each randomized by itself.
+        One or more columns of the same respondents in the same order, randomized independently.
     confidence_level : float
-        Of every interval by itself, in (0, 1).
+        The level of each single interval, in (0, 1).
     weights : (n,) array, optional
-        Of respondents; standard errors are then linearized.
+        The weights of respondents. Standard errors are then linearized.
 
     Returns
     -------
     list of JointShare
-        One for each combination, as many as the product of the numbers of values; the value of the
-        last column changes fastest.
+        One for each combination of values. The value of the last column changes fastest.
 
     Raises
     ------
     ValueError
-        If columns are of different respondents, come from one draw, or have too many combinations;
-        or if there are fewer than two respondents.
+        If columns have different respondents, come from one draw, or have too many combinations; or
+        if there are fewer than two respondents.
     """
     check_level(confidence_level)
     check_columns(*columns)
@@ -92,7 +92,7 @@ def joint_shares(
 
 
 def _check(columns: list[Column]) -> None:
-    """Raise ValueError unless columns can make a table: see `joint_shares`."""
+    """Raise ValueError unless columns can make a table; see `joint_shares`."""
     n, names = columns[0].n, [column.name for column in columns]
     if any(column.n != n for column in columns) or n < 2:
         raise ValueError(
@@ -115,9 +115,10 @@ class _Reports:
     Attributes
     ----------
     kinds : (kinds, columns) array
-        Each combination of reports that was made: the code of each column.
+        Each combination of reports that was made, as the code of each column.
     times, squares : (kinds,) arrays
-        How many respondents made it, weighted, and their squared weights: each sums to `effective`.
+        The sums of weights and of squared weights of those who made it. Each array sums to
+        `effective`.
     effective : float
         The effective number of respondents.
     """
@@ -129,7 +130,7 @@ class _Reports:
 
 
 def _reports(columns: list[Column], weights: Floats) -> _Reports:
-    """Return respondents by their reports; raise ValueError if these are of too many kinds."""
+    """Return respondents by their reports; raise ValueError if there are too many kinds."""
     codes = np.column_stack([column.codes for column in columns])
     kinds, where = np.unique(codes, axis=0, return_inverse=True)
     cells = prod(len(column.values) for column in columns)
@@ -153,11 +154,11 @@ def _joint_share(
     cell: int,
     confidence_level: float,
 ) -> JointShare:
-    """Return the share of one combination: `scores` (kinds,) are its debiased products."""
+    """Return the share of one combination, whose debiased products are the (kinds,) `scores`."""
     n, effective = columns[0].n, reports.effective
     share = float(reports.times @ scores) / effective
     variance = float(reports.squares @ (scores - share) ** 2) / effective**2 * n / (n - 1)
-    # Kinds at the corners of what is possible; all others have scores in between.
+    # These are the least and largest possible scores. All others lie between.
     corners = np.ones(1)
     for column, value in zip(columns, values, strict=True):
         ends = column.scores[:, value]
@@ -193,7 +194,7 @@ def _joint_share(
 
 
 def _products(parts: list[Floats]) -> Floats:
-    """Return (kinds, cells) products of an entry of each part; the last changes fastest."""
+    """Return (kinds, cells) products of an entry of each part. The last part changes fastest."""
     result = np.ones((len(parts[0]), 1))
     for part in parts:
         result = (result[:, :, None] * part[:, None, :]).reshape(len(part), -1)

@@ -1,4 +1,4 @@
-"""Keys of a column's table in a design file that several kinds of designs have."""
+"""Keys of a column's table in a design file that several kinds of designs share."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from analysis.survey.document import Table
 
 #: The name of designs that scramble numbers.
 SCRAMBLED = "scrambled"
-#: The text of a design's parameter that has to be estimated.
+#: The text in place of a parameter that has to be estimated.
 UNKNOWN = "unknown"
 
 
@@ -16,14 +16,14 @@ def is_table(value: Any) -> bool:
 
 
 def is_name(value: Any) -> bool:
-    """Return whether it can be the name of a column."""
+    """Return whether a value can be the name of a column."""
     return isinstance(value, str) and value.strip() != ""
 
 
 def sample_of(table: Table, *default: None) -> Any:
-    """Return the name of the column that says in which sample respondents were; if left out, None.
+    """Return the name of the column that says in which sample a respondent was.
 
-    Without a default, it must be given.
+    The key must be given, unless there is a default.
     """
     return table.take(
         "sample",
@@ -34,7 +34,7 @@ def sample_of(table: Table, *default: None) -> Any:
 
 
 def named_part(table: Table) -> Table:
-    """Return the table of name and parameters of a design, which may be written as a name alone."""
+    """Return a design's table of name and parameters. It may be written as a name alone."""
     given = table.take(
         "design",
         lambda value: isinstance(value, str | dict),
@@ -46,7 +46,7 @@ def named_part(table: Table) -> Table:
 def rows_of(
     table: Table, key: str, reports: tuple[str, ...], values: tuple[str, ...]
 ) -> list[list[Any]]:
-    """Return the rows of a matrix, of as many entries as there are values."""
+    """Return the rows of a matrix, each with an entry for every value."""
     rows: list[list[Any]] = table.take(
         key,
         lambda value: (

@@ -1,13 +1,13 @@
-"""Reports of designs with unknown probabilities: maximum likelihood, profiles, and a test of fit.
+"""Reports of designs with unknown probabilities: maximum likelihood, profiles, and tests of fit.
 
-Everybody belongs to one of k classes, the values. A cell is a report to a question in a sample; its
-chance under each class is a sum of products of unknown probabilities, none of which stands twice in
-a product. So the law of reports is one mixture over classes and over all ways in which the unknowns
-could be 0 or 1 (corners),
+Everybody belongs to one of k classes, the values. A cell is a report to a question in a sample. Its
+probability under each class is a sum of products of unknown probabilities, none of which appears
+twice in a product. So the law of reports is a mixture over classes and over all ways in which the
+unknowns could be 0 or 1 (corners),
 
-    P(cell) = Σ_v share(v) Σ_c Π_j u_j^c_j (1 - u_j)^(1 - c_j) · chance(cell | v, c).
+    P(cell) = Σ_v share(v) Σ_c Π_j u_j^c_j (1 - u_j)^(1 - c_j) · P(cell | v, c).
 
-Warner's design in one sample is the simplest case; two samples can tell one unknown more (see
+Warner's design in one sample is the simplest case. Two samples can identify one more unknown (see
 docs/methods.md, (41)).
 """
 
@@ -22,9 +22,9 @@ from scipy.special import chdtri
 
 from analysis.estimate import Floats, Ints
 
-#: The least chance of a report in a likelihood, and steps of EM before Newton's.
+#: The least probability of a report in a likelihood, and the steps of EM before Newton's method.
 _LEAST, _STEPS = 1e-12, 60
-#: A move along which chances of reports change by less than this is not identified.
+#: A direction along which probabilities of reports change by less than this is not identified.
 _UNIDENTIFIED = 1e-7
 #: A probability within this of 0 or 1 is at the border.
 BORDER = 1e-6
@@ -37,10 +37,10 @@ class Law:
     Attributes
     ----------
     corners : (2^m, cells, k) array
-        The chance of each cell in each class, where the m unknowns are 0 or 1; the last unknown
-        changes fastest.
+        The probability of each cell in each class, where the m unknowns are 0 or 1. The last
+        unknown changes fastest.
     blocks : (cells,) array
-        To which question and sample each cell belongs: the chances of a block sum to 1.
+        The question and sample of each cell. The probabilities of a block sum to 1.
     """
 
     corners: Floats
@@ -59,7 +59,7 @@ class Law:
 
     @property
     def size(self) -> int:
-        """The number of parameters: k shares, then m unknowns."""
+        """The number of parameters: k shares, and then m unknowns."""
         return self.classes + int(self.bits.shape[1])
 
     def weights(self, unknowns: Floats) -> Floats:
@@ -67,7 +67,7 @@ class Law:
         return np.asarray(np.where(self.bits == 1, unknowns, 1 - unknowns).prod(axis=1))
 
     def chances(self, parameters: Floats) -> Floats:
-        """Return (cells,) the chance of each report within its block."""
+        """Return (cells,) the probability of each report within its block."""
         shares, unknowns = parameters[: self.classes], parameters[self.classes :]
         return np.asarray(np.tensordot(self.weights(unknowns), self.corners, 1) @ shares)
 
@@ -88,7 +88,7 @@ class Law:
 
     @cached_property
     def ways(self) -> Floats:
-        """(k + m, k - 1 + m) an orthonormal basis of moves that leave the sum of shares at 1."""
+        """(k + m, k - 1 + m) an orthonormal basis of directions that keep the shares' sum."""
         k = self.classes
         centered = np.linalg.svd(np.eye(k) - 1 / k)[0][:, : k - 1]
         result = np.zeros((self.size, self.size - 1))
@@ -98,14 +98,14 @@ class Law:
 
     @cached_property
     def center(self) -> Floats:
-        """A point inside, where no two classes or unknowns are alike."""
+        """An interior point where all classes differ, and all unknowns differ."""
         shares = np.arange(self.classes, 0, -1.0) + 0.3
         unknowns = 0.31 + 0.37 * (np.arange(self.size - self.classes) * 0.618 % 1)
         return np.append(shares / shares.sum(), unknowns)
 
     @property
     def identified(self) -> int:
-        """The number of the ``k - 1 + m`` free parameters that reports identify, inside."""
+        """The number of the ``k - 1 + m`` free parameters that reports identify at `center`."""
         return _rank(self.slopes(self.center) @ self.ways)
 
     @property
@@ -114,13 +114,13 @@ class Law:
         return len(self.blocks) - len(np.unique(self.blocks))
 
     def only(self, cells: Ints) -> "Law":
-        """Return the law of some cells, which are whole blocks."""
+        """Return the law of some cells, which must be whole blocks."""
         return Law(self.corners[:, cells], self.blocks[cells])
 
     def epsilon(self) -> float:
         """Return the worst ε of a report, whatever the unknowns are; infinite if there is no bound.
 
-        A ratio of two chances rises or falls in each unknown, so corners are the worst.
+        A ratio of two probabilities is monotonic in each unknown, so that a corner is the worst.
         """
         with np.errstate(divide="ignore", invalid="ignore"):
             ratios = self.corners[..., :, None] / self.corners[..., None, :]
@@ -141,9 +141,9 @@ class Fitted:
     ----------
     law : Law
     counts : (cells,) array
-        How often each report was made, or summed weights.
+        How often each report was made, or the sums of weights.
     parameters : (k + m,) array
-        Shares, which sum to 1, then unknowns: each in [0, 1].
+        Shares, which sum to 1, and then unknowns, each in [0, 1].
     height : float
         The log-likelihood there.
     """
@@ -156,7 +156,7 @@ class Fitted:
 
     @cached_property
     def chances(self) -> Floats:
-        """(cells,) the fitted chances."""
+        """(cells,) the fitted probabilities."""
         return np.maximum(self.law.chances(self.parameters), _LEAST)
 
     @cached_property
@@ -166,7 +166,7 @@ class Fitted:
 
     @cached_property
     def deviance(self) -> float:
-        """Twice the log-likelihood by which any law of reports can be better."""
+        """Twice the excess of the largest log-likelihood of any law of reports over this one."""
         seen = self.counts > 0
         often, expected = self.counts[seen], (self.totals * self.chances)[seen]
         return max(0.0, float(2 * often @ np.log(often / expected)))
@@ -178,15 +178,15 @@ class Fitted:
 
     @cached_property
     def information(self) -> Floats:
-        """(k - 1 + m,) square expected information of moves along `Law.ways`."""
+        """The square (k - 1 + m) expected information along the directions `Law.ways`."""
         slopes = self.law.slopes(self.parameters) @ self.law.ways
-        # A report that nobody makes would count without limit.
+        # A report of probability 0 would have infinite information.
         chances = np.maximum(self.law.chances(self.parameters), 0.5 / np.maximum(self.totals, 1))
         return np.asarray((slopes * (self.totals / chances)[:, None]).T @ slopes)
 
     @cached_property
     def inverse(self) -> Floats | None:
-        """The inverse of `information`; None if something is not identified here."""
+        """The inverse of `information`; None if a direction is not identified here."""
         values = np.linalg.eigvalsh(self.information)
         if values[0] <= _UNIDENTIFIED**2 * values[-1]:
             return None
@@ -194,24 +194,24 @@ class Fitted:
 
     @cached_property
     def covariance(self) -> Floats | None:
-        """(k + m,) square covariance by the expected information; None if there is none."""
+        """The square (k + m) covariance by the expected information; None if it has no inverse."""
         ways = self.law.ways
         return None if self.inverse is None else np.asarray(ways @ self.inverse @ ways.T)
 
     @cached_property
     def influences(self) -> Floats | None:
-        """(cells, k + m) how far one report in each cell moves the parameters."""
+        """(cells, k + m) the influence of one report in each cell on the parameters."""
         if self.inverse is None:
             return None
         slopes = self.law.slopes(self.parameters) @ self.law.ways
         return np.asarray((slopes / self.chances[:, None]) @ self.inverse @ self.law.ways.T)
 
     def fall(self, row: Floats, at: float) -> float:
-        """Return twice how much lower the log-likelihood is where ``row @ parameters == at``."""
+        """Return twice the loss of log-likelihood by the constraint ``row @ parameters == at``."""
         return self._fall(row, at)[0]
 
     def _fall(self, row: Floats, at: float) -> tuple[float, Floats]:
-        """Return that, and the likeliest point there."""
+        """Return that loss, and the likeliest point under the constraint."""
         starts = sorted(
             [*self._points, self.parameters], key=lambda point: abs(float(row @ point) - at)
         )
@@ -227,14 +227,15 @@ class Fitted:
     def allows(self, row: Floats, at: float, confidence_level: float, scale: float = 1.0) -> bool:
         """Return whether the likelihood-ratio test keeps ``row @ parameters == at``.
 
-        Where r other parameters are not identified there, the statistic has no chi-square law of
-        one degree of freedom (Davies, Biometrika 1977); one of 1 + r is not exceeded more often.
+        If r other parameters are not identified at that point, the statistic does not have the
+        chi-square law of one degree of freedom (Davies, Biometrika 1977). It does not exceed the
+        quantile for 1 + r degrees of freedom too often.
         """
         fall, most = self._test(row, at, confidence_level)
         return fall <= scale * most
 
     def _test(self, row: Floats, at: float, confidence_level: float) -> tuple[float, float]:
-        """Return the statistic, and the most that it may be."""
+        """Return the statistic, and the largest value that the test keeps."""
         fall, point = self._fall(row, at)
         slopes = self.law.slopes(point) @ self.law.ways
         within = np.linalg.svd((self.law.ways.T @ row)[None])[2][1:].T
@@ -248,7 +249,7 @@ class Fitted:
         scale: float = 1.0,
         possible: tuple[float, float] = (0.0, 1.0),
     ) -> tuple[float, float]:
-        """Return both ends of the profile-likelihood interval of ``row @ parameters``.
+        """Return the ends of the profile-likelihood interval of ``row @ parameters``.
 
         See docs/methods.md, (42).
 
@@ -258,7 +259,7 @@ class Fitted:
         confidence_level : float
             In (0, 1).
         scale : float
-            The variance, as a multiple of that of reports by different people of weight 1.
+            The variance divided by that of reports of different people of weight 1.
         possible : pair of float
             The least and the largest value.
         """
@@ -276,7 +277,7 @@ class Fitted:
             known = {here: -reach, border: sqrt(fall) - reach}
 
             def over(at: float, known: dict[float, float] = known) -> float:
-                # The root of the fall is nearly linear.
+                # Its root is nearly linear, which suits the search.
                 return known[at] if at in known else sqrt(self.fall(row, at)) - reach
 
             ends.append(float(scipy.optimize.brentq(over, here, border, xtol=1e-6, rtol=1e-8)))
@@ -286,13 +287,13 @@ class Fitted:
 def fitted(law: Law, counts: Floats) -> Fitted:
     """Return the likeliest shares and unknowns.
 
-    The likelihood may have several maxima: EM and sequential programming start from some points.
+    The likelihood may have several maxima, so EM and sequential programming have several starts.
 
     Parameters
     ----------
     law : Law
     counts : (cells,) array
-        How often each report was made; some in each block.
+        How often each report was made, above 0 in each block.
 
     References
     ----------
@@ -309,7 +310,7 @@ def fitted(law: Law, counts: Floats) -> Fitted:
 
 
 def _starts(law: Law) -> Sequence[Floats]:
-    """Return points to climb from: the middle, and others at which unknowns are small or large."""
+    """Return starts: the middle, and points at which unknowns are small or large."""
     k, m = law.classes, law.size - law.classes
     rare = np.append(np.full(1, 0.8), np.full(k - 1, 0.2 / (k - 1)))
     sides = (0.15 + 0.7 * law.bits) if m <= 2 else np.array([np.full(m, 0.2), np.full(m, 0.8)])
@@ -317,7 +318,7 @@ def _starts(law: Law) -> Sequence[Floats]:
 
 
 def _em(law: Law, counts: Floats, start: Floats) -> Floats:
-    """Return where some steps of EM lead: each has shares and unknowns within [0, 1]."""
+    """Return the point after some steps of EM. Its shares and unknowns are within [0, 1]."""
     k, point = law.classes, start
     for _ in range(_STEPS):
         weights = law.weights(point[k:])[:, None, None] * law.corners * point[:k]
@@ -332,7 +333,7 @@ def _em(law: Law, counts: Floats, start: Floats) -> Floats:
 
 
 def _moved(law: Law, start: Floats, row: Floats, at: float) -> Floats:
-    """Return a point near a start with ``row @ point == at``, if there is one inside."""
+    """Return a point near a start with ``row @ point == at``, if there is one in the interior."""
     inner = law.ways.T @ row
     step = law.ways @ inner / max(float(inner @ inner), 1e-300)
     point = np.clip(start + (at - float(row @ start)) * step, 0.0, 1.0)
@@ -343,7 +344,7 @@ def _moved(law: Law, start: Floats, row: Floats, at: float) -> Floats:
 def _climb(
     law: Law, counts: Floats, start: Floats, row: Floats | None = None, at: float = 0.0
 ) -> tuple[float, Floats]:
-    """Return the log-likelihood, and where it is largest; if given, with ``row @ point == at``."""
+    """Return the largest log-likelihood, and its point. With `row`, ``row @ point == at`` holds."""
     total, seen = counts.sum(), counts > 0
     often, k = counts[seen] / total, law.classes
 

@@ -20,10 +20,10 @@ from analysis.estimate.intervals import FEW, Interval
 from analysis.estimate.quantity import Quantity, people_directly
 from analysis.estimate.totals import MEAN, PopulationTotal
 
-#: A variance so many times smaller than that of independent reports comes of reports that happen to
-#: be alike, of which noise leaves few.
+#: The linearized variance is at least that of independent reports divided by this. A smaller one
+#: comes from reports that happen to be alike.
 MOST_ALIKE = 4
-#: If fewer reports are expected, their number is not nearly normal.
+#: If fewer reports are expected in a cell, their number is not nearly normal.
 FEWEST = 5
 
 
@@ -38,10 +38,10 @@ class LatentColumn:
         The names of the classes, and of the unknown probabilities.
     law : Law
     cells : (n, questions) array
-        The cell of each respondent's report to each question: its own, and others that the same
-        people answered.
+        The cell of each respondent's report to each question: that of the design, and others that
+        the same people answered.
     amounts : (k,) tuple of float, optional
-        What the values amount to.
+        The numbers that the values stand for.
     """
 
     name: str
@@ -58,13 +58,13 @@ class LatentColumn:
 
     @property
     def column(self) -> Column:
-        """The column of reports, if its matrices are known and distinguish all values in each
-        sample.
+        """The column of reports, if known matrices distinguish all values in each sample.
 
         Raises
         ------
         DataError
-            If some depend on unknowns, or reports in one sample alone do not tell all values apart.
+            If matrices depend on unknowns, or if the reports of a sample do not distinguish all
+            values.
         """
         law, k = self.law, len(self.values)
         chances, scores = law.corners[0], np.zeros((len(law.blocks), k))
@@ -103,10 +103,10 @@ class LatentColumn:
         return fitted(self.law, np.asarray(counts, dtype=np.float64))
 
     def fit_test(self, sample: Sample | None) -> FitTest | None:
-        """Return the likelihood-ratio test against any law; none with weights, which have no law.
+        """Return the likelihood-ratio test against any law of reports; None if it does not exist.
 
-        Nor is there one where the same people answered several questions, since the likelihood is
-        made of each by itself.
+        It does not exist with weights, since weighted reports have no known law, or if the same
+        people answered several questions, since the likelihood takes them as independent.
         """
         freedom = self._likeliest.freedom
         if sample is not None or self.cells.shape[1] > 1 or not freedom:
@@ -130,7 +130,7 @@ class LatentColumn:
     def constrained(
         self, rows: Sequence[Estimate], method: str, sample: Sample | None
     ) -> list[Constrained]:
-        """Return the shares as they are: the likeliest ones are possible."""
+        """Return the shares unchanged, since the likeliest shares are possible."""
         shares = [row for row in rows if row.term in self.values and row.estimate is not None]
         return [Constrained(self.name, row.term, row.estimate or 0.0, EM) for row in shares]
 
@@ -143,11 +143,10 @@ class LatentColumn:
     def estimates(self, wanted: IntervalOptions, sample: Sample | None) -> list[Estimate]:
         """Return the mean of the amounts, if there are any, the share of each value, and unknowns.
 
-        Estimates are the likeliest possible values, and intervals those of the profile likelihood.
-        With a `sample`, or if respondents answered several questions, the likelihood is that of the
-        reports as if each came from somebody else, and its fall is scaled to the linearized
-        variance (Chandler and Bate, Biometrika 2007, section 3.3; Rao and Scott, Annals of
-        Statistics 1984).
+        Estimates are the likeliest possible values. Intervals are those of the profile likelihood.
+        With a `sample`, or if respondents answered several questions, the likelihood is that of
+        independent reports, and its fall is scaled to the linearized variance (Chandler and Bate,
+        Biometrika 2007, section 3.3; Rao and Scott, Annals of Statistics 1984).
 
         Raises
         ------
@@ -188,7 +187,7 @@ class LatentColumn:
         return self._fitted(sample.weights / sample.weights.mean())
 
     def _rows(self) -> list[tuple[str, Floats, float, float]]:
-        """Return what is estimated: its term, and as ``low + width * row @ parameters``."""
+        """Return term, row, low and width of the estimates ``low + width * row @ parameters``."""
         k, size = len(self.values), self.law.size
         terms = zip((*self.values, *self.unknowns), np.eye(size), strict=True)
         rows = [(term, row, 0.0, 1.0) for term, row in terms]
@@ -202,11 +201,11 @@ class LatentColumn:
     def _quantity(
         self, found: Fitted, term: str, row: Floats, level: float, sample: Sample | None
     ) -> Quantity:
-        """Return the estimate of ``row @ parameters``, which is in [0, 1]."""
+        """Return the estimate of ``row @ parameters``, which lies in [0, 1]."""
         value = float(row @ found.parameters)
         variance, scale = self._variance(found, row, sample)
         if sample is not None:
-            # Student's t instead of the normal law.
+            # This uses Student's t instead of the normal law.
             usual, wide = ndtri((1 + level) / 2), stdtrit(sample.freedom, (1 + level) / 2)
             scale *= float(wide / usual) ** 2
         low, high = found.interval(row, level, scale)
@@ -224,11 +223,12 @@ class LatentColumn:
     def _variance(
         self, found: Fitted, row: Floats, sample: Sample | None
     ) -> tuple[float | None, float]:
-        """Return the variance of ``row @ parameters``, and it as a multiple of that if each report
-        came from another person of weight 1.
+        """Return the variance of ``row @ parameters``, and its ratio to that of different people.
+
+        The latter is the variance if each report came from another person of weight 1.
         """
         covariance, influences = found.covariance, found.influences
-        # With weights, a likelihood alone is as of fewer people (Kish).
+        # With weights, the likelihood's own variance is that of fewer people (Kish).
         fewer = 1.0 if sample is None else self.n / sample.independent
         if covariance is None or influences is None:
             return None, fewer

@@ -10,13 +10,13 @@ from analysis.estimate.columns.latent import Fitted, Law
 from analysis.estimate.columns.latent_column import LatentColumn
 from analysis.estimate.columns.measured import Cells, Precision, shares_of
 
-#: Enough respondents for the variance of a large sample.
+#: So many respondents that the large-sample variance holds.
 MANY = 1e6
 
 
 @dataclass(frozen=True)
 class Question:
-    """One question that the same people were asked: its reports, and a matrix for each sample.
+    """A question that the same people were asked: its reports, and a matrix for each sample.
 
     `column` is None for the column of the design itself. `matrices` are (samples, 2^m, reports, k).
     """
@@ -28,7 +28,7 @@ class Question:
 
 @dataclass(frozen=True)
 class LatentDesign:
-    """The design of a column in each sample. `sample` is the column that names it, if any."""
+    """The design of a column in each sample. `sample` is the column that names the sample."""
 
     values: tuple[str, ...]
     unknowns: tuple[str, ...]
@@ -48,7 +48,7 @@ class LatentDesign:
 
     @property
     def law(self) -> Law:
-        """The law of all reports: by question, then sample, then report."""
+        """The law of all reports, in the order of questions, then samples, then reports."""
         tables: list[Floats] = []
         blocks: list[int] = []
         for question in self.questions:
@@ -58,10 +58,10 @@ class LatentDesign:
         return Law(np.concatenate(tables, axis=1), np.array(blocks))
 
     def precision(self, stated: Mapping[str, float]) -> list[Precision]:
-        """Return that of each share, each unknown and the mean, by the delta method.
+        """Return the precision of each share, each unknown and the mean, by the delta method.
 
-        Samples are of equal size. Unstated shares are even; of unknowns those that `stated` does
-        not name are 1/2.
+        Samples are of equal size. Shares that are not stated are equal, and unknowns that are not
+        stated are 1/2.
         """
         for name in self.unknowns:
             if not 0 <= stated.get(name, 0.5) <= 1:
@@ -115,7 +115,7 @@ class LatentDesign:
             columns.append(start + codes + (0 if where is None else where * size))
             start += size * len(self.samples)
         chosen = np.column_stack(columns)
-        # Samples that nobody was in have no say.
+        # Samples without respondents must not be needed.
         there = np.flatnonzero(np.isin(law.blocks, law.blocks[np.unique(chosen)]))
         place = np.zeros(len(law.blocks), dtype=np.int64)
         place[there] = np.arange(len(there))

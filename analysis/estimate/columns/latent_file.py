@@ -1,4 +1,4 @@
-"""Reading designs of several samples, or with unknown probabilities.
+"""Reading designs that have several samples, or unknown probabilities.
 
 Each is a matrix for each sample whose entries may depend on unknowns. Designs with a name are
 shorthands for such matrices.
@@ -29,7 +29,7 @@ from analysis.estimate.columns.unknowns import NAME, Polynomial, corners, parsed
 from analysis.survey.document import Table
 from analysis.survey.mechanism_file import probability
 
-#: The most unknowns: chances are kept where each is 0 or 1.
+#: The most unknowns. Probabilities are kept for all ways in which the unknowns are 0 or 1.
 _MOST_UNKNOWNS = 4
 Matrix = list[list[Polynomial]]
 
@@ -59,7 +59,8 @@ def read_latent_design(
     Raises
     ------
     SurveyError
-        If a key or number is wrong, chances are none, or reports do not identify what is unknown.
+        If a key or number is wrong, a probability is impossible, or reports do not identify the
+        unknown numbers.
     """
     sample = sample_of(table, None)
     if table.peek("matrix") is not None:
@@ -131,7 +132,7 @@ def _of_matrices(
 
 
 def _samples(table: Table, given: list[Any], sample: str | None) -> tuple[str, ...]:
-    """Return the names of the samples that tables are by; one without a name if there is none."""
+    """Return the names of the samples in tables by sample; one empty name if there are none."""
     tables = [value for value in given if isinstance(value, dict)]
     if not tables:
         if sample is not None:
@@ -149,7 +150,7 @@ def _samples(table: Table, given: list[Any], sample: str | None) -> tuple[str, .
 
 
 def _by_sample(table: Table, key: str, samples: tuple[str, ...]) -> list[tuple[str, Any]]:
-    """Return for each sample how messages about a key begin, and what it is."""
+    """Return for each sample the beginning of messages about a key, and the key's content."""
     given = table.take(key, lambda value: value is not None, "given")
     if isinstance(given, dict):
         return [(f"{table.place}: sample {name}", given[name]) for name in samples]
@@ -174,7 +175,7 @@ def _entries(
 
 
 def _corners(matrix: Matrix, unknowns: tuple[str, ...], place: str) -> Floats:
-    """Return (2^m, reports, k) chances where unknowns are 0 or 1; refuse what are none."""
+    """Return (2^m, reports, k) probabilities where unknowns are 0 or 1; refuse impossible ones."""
     for at, column in enumerate(zip(*matrix, strict=True), 1):
         total = sum(column, Polynomial.constant(Fraction(0)))
         if total.number is None or abs(total.number - 1) > Fraction(1, 10**9):
@@ -197,7 +198,7 @@ def _corners(matrix: Matrix, unknowns: tuple[str, ...], place: str) -> Floats:
 
 
 def _decimal(number: Fraction) -> str:
-    """Return a number in 10 digits, also one that is too large for a float."""
+    """Return a number in 10 digits, even if it is too large for a float."""
     try:
         return f"{float(number):.10g}"
     except OverflowError:
@@ -232,7 +233,7 @@ def _of_name(
     chances: dict[str | None, Callable[[Numbers], list[Fraction]]] = {None: named.chances}
     if anchor is not None:
         chances[anchor] = named.chances_of_anchor
-    # Rows and columns in the order of the values, not that of yes and no.
+    # Rows and columns are in the order of the values, rather than yes before no.
     rows = [order.index(value) for value in values]
     columns = [*rows, *range(2, 2 + len(named.classes))]
     questions = []
@@ -280,7 +281,7 @@ def _two_rows(
     unknowns: tuple[str, ...],
     place: str,
 ) -> Floats:
-    """Return (2^m, 2, k) chances of "yes" and of "no", where unknowns are 0 or 1."""
+    """Return (2^m, 2, k) probabilities of "yes" and of "no", where unknowns are 0 or 1."""
     tables = []
     for corner in corners(unknowns):
         try:

@@ -1,4 +1,4 @@
-"""Designs that one matrix describes: reading them, and estimating from their columns."""
+"""Designs that one matrix describes: their reading, and estimates from their columns."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -97,7 +97,7 @@ class MatrixColumn:
 class MatrixDesign:
     """The design of one column: a column without respondents, and how reports are written.
 
-    `reports` are in the order of the rows of ``empty.chances``, and mostly equal `empty.values`.
+    `reports` are in the order of the rows of ``empty.chances``. Mostly they equal `empty.values`.
     """
 
     reports: tuple[str, ...]
@@ -111,9 +111,9 @@ class MatrixDesign:
         return cell in self.reports
 
     def precision(self, stated: Mapping[str, float]) -> list[Precision]:
-        """Return that of each share, and of the mean. Unstated shares are even.
+        """Return the precision of each share and of the mean. Shares not stated are equal.
 
-        If none is stated, that of a share with support counts is of the least favorable one.
+        If no share is stated, a share with support counts has that of the least favorable share.
         """
         column, values = self.empty, self.empty.values
         shares = shares_of(values, stated)
@@ -150,7 +150,7 @@ def read_matrix_design(
     Raises
     ------
     SurveyError
-        If a key or number is wrong, or reports do not tell all values apart.
+        If a key or number is wrong, or if reports do not distinguish all values.
     """
     if table.peek("matrix") is not None:
         matrix, mechanism = matrix_of(table, reports, values), "matrix"
@@ -177,7 +177,7 @@ def matrix_of(table: Table, reports: tuple[str, ...], values: tuple[str, ...]) -
 
 
 def _named(table: Table, values: tuple[str, ...], yes: str | None) -> tuple[Floats, str]:
-    """Return matrix and name of a mechanism whose report is one of the values."""
+    """Return the matrix and the name of a mechanism whose report is one of the values."""
     part = named_part(table)
     known = [name for name in MECHANISMS if _reports_values(name, values)]
     name = part.take(
@@ -209,7 +209,7 @@ def _named(table: Table, values: tuple[str, ...], yes: str | None) -> tuple[Floa
 
 
 def _reports_values(name: str, values: tuple[str, ...]) -> bool:
-    """Return whether a mechanism serves these values, and its report is one of them."""
+    """Return whether a mechanism serves these values with reports that are values, too."""
     mechanism, domain = MECHANISMS[name], Categories(values)
     if not mechanism.fits(domain):
         return False

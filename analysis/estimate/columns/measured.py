@@ -1,4 +1,4 @@
-"""The common base of all kinds of designs: each reads its cells, and estimates from them."""
+"""The common base of all kinds of designs, each of which reads cells and estimates from them."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ NUMBER = re.compile(r"[+-]?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.
 class IntervalOptions:
     """Options for intervals; see `analysis.estimate.estimates.estimates`.
 
-    `method` is for shares of a design of one matrix; None stands for the usual one of each design.
+    `method` is for shares of a design of one matrix. None stands for each design's usual method.
     """
 
     confidence_level: float = 0.95
@@ -34,7 +34,7 @@ class IntervalOptions:
     simultaneous: bool = False
 
     def refuse_method(self, name: str, only: str) -> None:
-        """Raise `DataError` if a method is asked for, since `only` one is there for a column."""
+        """Raise `DataError` if a method is asked for, since a column has `only` one kind."""
         if self.method is not None:
             raise DataError(
                 f'column "{name}": its intervals are always {only}; expected no other method, got '
@@ -42,7 +42,7 @@ class IntervalOptions:
             )
 
     def level_of(self, shares: int) -> float:
-        """Return the level of each of so many shares, so that all together have the one asked."""
+        """Return the level of each of `shares` intervals that gives all together the one asked."""
         return bonferroni_level(self.confidence_level, shares if self.simultaneous else 1)
 
 
@@ -50,9 +50,9 @@ class IntervalOptions:
 class FitTest:
     """A test of the fit to a design with more equations than unknowns.
 
-    `statistic` is compared with chi-square on `df` degrees of freedom; a small p speaks against the
-    design. If a report is expected fewer than 5 times, `few` says that this law may not hold
-    (Cochran, Biometrics 1954).
+    `statistic` is compared with chi-square on `df` degrees of freedom. A small p speaks against the
+    design. `few` says that a report is expected fewer than 5 times, so that the chi-square law may
+    not hold (Cochran, Biometrics 1954).
     """
 
     statistic: float
@@ -64,17 +64,17 @@ class FitTest:
 
 @dataclass(frozen=True)
 class Precision:
-    """The precision of a design's estimate from one respondent, before anybody is asked.
+    """The precision of a design's estimate per respondent, before anybody is asked.
 
     Attributes
     ----------
     term : str
     value : float, optional
-        The true value; None for the least favorable one of a share with support counts.
+        The true value; None stands for the least favorable share with support counts.
     variance : float
-        Of the estimate, times the number of respondents.
+        The variance of the estimate times the number of respondents.
     share : Share, optional
-        How reports support the value; None if its estimate is no support count.
+        How reports support the value; None if its estimate is not made of support counts.
     """
 
     term: str
@@ -101,55 +101,55 @@ class Measured(Protocol):
         Raises
         ------
         DataError
-            If the design is of another kind: the message says which can be read so.
+            If the design is of another kind. The message says which kinds can be read so.
         """
 
     @property
     def powers(self) -> Floats | None:
-        """(n, 3) debiased powers of a number: 1, the number, its square.
+        """(n, 3) debiased powers of a number: 1, the number, and its square.
 
-        None if the design has values instead, or if a single report is worth no number.
+        It is None if the design has values instead, or if a single report stands for no number.
         """
 
     def estimates(self, wanted: IntervalOptions, sample: Sample | None) -> list[Estimate]:
         """Return all estimates of the column."""
 
     def influences(self, term: str, sample: Sample | None) -> Floats | None:
-        """Return (n,) how far each respondent moves an estimate; None if its error is unknown."""
+        """Return (n,) influences of respondents on an estimate; None if its error is unknown."""
 
     def constrained(
         self, rows: Sequence[Estimate], method: str, sample: Sample | None
     ) -> list[Constrained]:
-        """Return possible shares for display: see `analysis.estimate.constrained`.
+        """Return possible shares for display; see `analysis.estimate.constrained`.
 
-        `rows` are its `estimates`; there are none for numbers.
+        `rows` are the column's `estimates`. A column of numbers has no shares.
         """
 
     def totals(
         self, rows: Sequence[Estimate], sample: Sample | None, population: int | None
     ) -> dict[tuple[str, str], PopulationTotal]:
-        """Return the totals that go with its `estimates`: see `columns.totals.column_totals`."""
+        """Return the totals that go with its `estimates`; see `columns.totals.column_totals`."""
 
     def fit_test(self, sample: Sample | None) -> FitTest | None:
-        """Return a test of the design itself; None if reports cannot speak against it."""
+        """Return a test of the design itself; None if no reports could speak against it."""
 
 
 class Cells:
-    """The cells of a file's columns, each with its line; a wrong one raises `DataError`.
+    """The cells of a file's columns, each with its line. A wrong cell raises `DataError`.
 
     Parameters
     ----------
     path : Path
-        How messages begin.
+        The file, with whose name messages begin.
     columns : mapping
-        For each column that is used the lines and the texts of its cells.
+        For each column that is used, the lines and the texts of its cells.
     """
 
     def __init__(self, path: Path, columns: Mapping[str, list[tuple[int, str]]]) -> None:
         self._path, self._columns = path, columns
 
     def codes(self, name: str, words: Sequence[str], what: str = "as in its design") -> Ints:
-        """Return (n,) which of some words each cell of a column is."""
+        """Return (n,) the position of each cell of a column in a list of words."""
         places = {word: at for at, word in enumerate(words)}
         for line, cell in self._columns[name]:
             if cell not in places:
@@ -177,20 +177,20 @@ class Cells:
 def shares_of(
     values: Sequence[str], stated: Mapping[str, float], others: Sequence[str] = ()
 ) -> Floats:
-    """Return (k,) true shares: those stated, and the rest evenly among the other values.
+    """Return (k,) true shares: those stated, and equal shares of the rest for other values.
 
     Parameters
     ----------
     values : sequence of str
     stated : mapping
-        Shares by value; and what is known of `others`, which is left alone.
+        Shares by value. It may also have entries for `others`, which are ignored.
     others : sequence of str
-        Terms that are no values.
+        Terms that are not values.
 
     Raises
     ------
     ValueError
-        If a term is none of these, or shares are outside [0, 1] or cannot sum to 1.
+        If a term is neither, or if shares are outside [0, 1] or cannot sum to 1.
     """
     for term, share in stated.items():
         if term not in values and term not in others:
@@ -209,20 +209,20 @@ class Design(Protocol):
     """The design by which one column was randomized."""
 
     def precision(self, stated: Mapping[str, float]) -> list[Precision]:
-        """Return how precise each of its estimates is, where true values are as stated.
+        """Return the precision of each of its estimates if the true values are as stated.
 
         Raises
         ------
         ValueError
-            If a term or a value is impossible, or one is missing.
+            If a term or a value is impossible or missing.
         """
 
     @property
     def beside(self) -> tuple[str, ...]:
-        """The names of other columns of the file that it reads."""
+        """The names of other columns of the file that the design reads."""
 
     def is_report(self, cell: str) -> bool:
-        """Return whether a cell is a report, although it reads like a missing one."""
+        """Return whether a cell is a report, although it looks like a missing one."""
 
     def read(self, name: str, cells: Cells) -> Measured:
         """Return the measured column of some cells; raise `DataError` if one is not a report."""

@@ -1,7 +1,7 @@
-"""Designs of two answers that have a name: the chance of "yes" in each class.
+"""Designs of two answers that have a name: the probability of "yes" in each class.
 
-The classic ones are those of `analysis.mechanisms`; the others have more unknowns than one sample
-tells.
+The classic ones are those of `analysis.mechanisms`. The others have more unknowns than one sample
+can identify.
 """
 
 from collections.abc import Mapping
@@ -25,14 +25,14 @@ class Named:
     parameters : tuple of str
         Probabilities that must be given.
     yes : mapping
-        The chance of "yes" in each class, as a text of parameters and unknowns. The classes "yes"
-        and "no" are the values; others have names of their own.
+        The probability of "yes" in each class, as a text of parameters and unknowns. The classes
+        "yes" and "no" are the values. Other classes have names of their own.
     unknowns : tuple of str
         Probabilities that are estimated.
     optional : tuple of str
         Probabilities that are 0 unless they are given.
     anchor : str, optional
-        The chance of "yes" to another question, the same in each class.
+        The probability of "yes" to the anchor question, which is the same in each class.
     """
 
     parameters: tuple[str, ...]
@@ -47,11 +47,11 @@ class Named:
         return tuple(name for name in self.yes if name not in ("yes", "no"))
 
     def chances(self, numbers: Numbers) -> list[Fraction]:
-        """Return the chance of "yes" in each class, where parameters and unknowns are numbers."""
+        """Return the probability of "yes" in each class; `numbers` has parameters and unknowns."""
         return [_number(text, numbers) for text in self.yes.values()]
 
     def chances_of_anchor(self, numbers: Numbers) -> list[Fraction]:
-        """Return the same of the anchor question."""
+        """Return the probability of "yes" to the anchor question in each class."""
         return [_number(self.anchor or "", numbers)] * len(self.yes)
 
 
@@ -62,7 +62,7 @@ def _number(text: str, numbers: Numbers) -> Fraction:
 
 @dataclass(frozen=True)
 class _OfMechanism(Named):
-    """A classic design, whose chances its mechanism knows: sums of products of parameters."""
+    """A classic design. Its mechanism gives the probabilities: sums of products of parameters."""
 
     mechanism: Classic | None = None
 
@@ -71,7 +71,7 @@ class _OfMechanism(Named):
         return list(self.mechanism.yes(dict(numbers)))
 
 
-#: All of them, by name.
+#: All designs that have a name, by name.
 NAMED: dict[str, Named] = {
     **{
         name: _OfMechanism(
@@ -80,15 +80,15 @@ NAMED: dict[str, Named] = {
         for name, mechanism in MECHANISMS.items()
         if mechanism.parameters is not None
     },
-    # Moshagen, Musch and Erdfelder, Behavior Research Methods 2012: whoever has the trait tells so
-    # with probability t; the others say "no" with probability p.
+    # Moshagen, Musch and Erdfelder, Behavior Research Methods 2012: a person with the trait says so
+    # with probability t; a person without it says "no" with probability p.
     "lie-detector": Named(("p",), {"yes": "t", "no": "1 - p"}, ("t",)),
     # Clark and Desharnais, Psychological Methods 1998: cheaters say "no" whatever they should say.
     "cheater-detection": Named(
         ("p_yes",), {"yes": "1 - p_no", "no": "p_yes", "cheater": "0"}, optional=("p_no",)
     ),
-    # Atsusaka and Stevenson, Political Analysis 2023: who is not attentive picks an answer at
-    # random, also to an anchor question, whose sensitive statement is true for nobody.
+    # Atsusaka and Stevenson, Political Analysis 2023: inattentive people pick an answer at random,
+    # also to an anchor question, whose sensitive statement is true for nobody.
     "crosswise-anchor": Named(
         ("prevalence", "anchor_prevalence"),
         {

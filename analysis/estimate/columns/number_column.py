@@ -1,4 +1,4 @@
-"""What columns of numbers have in common whose reports come from no table of chances."""
+"""The common base of columns of numbers whose reports have no table of probabilities."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -31,9 +31,9 @@ class Moment:
     term : str
         Its name in tables.
     value, variance : float
-        The estimate, and how much it varies between samples.
+        The estimate, and its sampling variance.
     scores : (n,) array
-        How far each respondent moves it, but for a factor.
+        The influence of each respondent on it, up to a factor.
     least : float
         The least possible value.
     freedom : float, optional
@@ -50,7 +50,7 @@ class Moment:
 
 @dataclass(frozen=True)
 class NumberColumn(ABC):
-    """Reports of which moments are estimated, and nothing else."""
+    """Reports from which moments are estimated, and nothing else."""
 
     name: str
 
@@ -62,23 +62,23 @@ class NumberColumn(ABC):
     @property
     @abstractmethod
     def identified(self) -> str:
-        """A phrase for messages that names what is estimated, and what cannot be."""
+        """A phrase for messages that names what can be estimated, and what cannot."""
 
     @abstractmethod
     def moments(self, sample: Sample | None, drawn: Sample) -> list[Moment]:
-        """Return what is estimated, the mean first.
+        """Return the estimated moments, the mean first.
 
         Parameters
         ----------
         sample : Sample, optional
             How respondents were drawn, if that is known.
         drawn : Sample
-            The same, or a sample of each by itself.
+            The same or, without it, a sample of respondents who were drawn one by one.
         """
 
     @property
     def column(self) -> Column:
-        """Refuse: there is no table of all reports."""
+        """Raise DataError, since there is no table of all reports."""
         raise DataError(f'column "{self.name}": {self.identified}')
 
     def fit_test(self, sample: Sample | None) -> FitTest | None:
@@ -98,24 +98,24 @@ class NumberColumn(ABC):
     def estimates(self, wanted: IntervalOptions, sample: Sample | None) -> list[Estimate]:
         """Return all moments with Student's intervals.
 
-        They are flagged ``few`` where reports are few, or skewed (Cochran's rule), and
-        ``out-of-range`` where an estimate is impossible.
+        They are flagged ``few`` if reports are few or skewed (Cochran's rule), and
+        ``out-of-range`` if an estimate is impossible.
 
         Parameters
         ----------
         wanted : IntervalOptions
-            Its level counts; a method is refused.
+            Its level is used. A method is refused.
         sample : Sample, optional
             How respondents were drawn.
 
         Raises
         ------
         DataError
-            If there is one respondent, or none.
+            If there are fewer than two respondents.
         """
         wanted.refuse_method(self.name, "Student's")
         if self.n < 2:
-            raise DataError(f'column "{self.name}": expected 2 respondents at least, got {self.n}')
+            raise DataError(f'column "{self.name}": expected at least 2 respondents, got {self.n}')
         drawn = one_by_one(np.ones(self.n)) if sample is None else sample
         moments = self.moments(sample, drawn)
         rows = []

@@ -21,14 +21,14 @@ from analysis.survey.question import Question
 def chosen_columns(
     questions: Iterable[Question], wanted: Sequence[str]
 ) -> tuple[list[str], dict[str, Question]]:
-    """Return the names of columns, each once, and the questions that they are of by their ids.
+    """Return the names of columns, each once, and their questions by id.
 
     Parameters
     ----------
     questions : iterable of Question
-        Those of a survey.
+        The questions of a survey.
     wanted : sequence of str
-        Names of columns, a question's id or ``question.option``, also as `variable` writes it.
+        Names of columns: a question's id or ``question.option``, or either as `variable` writes it.
 
     Raises
     ------
@@ -51,21 +51,21 @@ def chosen_columns(
 def columns_of_reports(
     names: Sequence[str], questions: Mapping[str, Question], reports: Mapping[str, Reports]
 ) -> tuple[list[Column], list[str]]:
-    """Return columns of those respondents who were asked all of them, and notes for their reader.
+    """Return columns of the respondents who were asked all of them, and notes for the reader.
 
     Parameters
     ----------
     names, questions
         As `chosen_columns` returns them.
     reports : mapping
-        By question the reports of all respondents, in the same order.
+        The reports of all respondents by question, in the same order.
 
     Raises
     ------
     ValueError
-        If a question's answers are no columns, or nobody was asked all of them.
+        If a question's answers make no columns, or if nobody was asked all questions.
     """
-    # If one draw is for several options, only reports that are about all of them count.
+    # If several options come from one draw, only reports that are about all of them count.
     crossed: dict[str, list[int]] = {}
     for question in questions.values():
         places = [place for place, name in enumerate(column_names(question)) if name in names]

@@ -1,4 +1,4 @@
-"""The columns of a survey's reports: what each respondent reported about each question."""
+"""The columns of a survey: each respondent's reports on each question."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -18,12 +18,12 @@ from analysis.estimate import Floats, Ints
 from analysis.estimate.columns import Column, left_inverse
 from analysis.survey.question import Question
 
-#: The most values of a column: with more, nobody can read a table, or fit a model.
+#: The most values of a column. With more, nobody could read a table or fit a model.
 MOST_VALUES = 64
 
 
 def variable(name: str) -> str:
-    """Return a column's name as formulas and other programs take it: letters, digits and _."""
+    """Return a column's name in a form that formulas and programs take: letters, digits and _."""
     return re.sub(r"\W", "_", name)
 
 
@@ -42,10 +42,10 @@ def has_columns(question: Question) -> bool:
 
 
 def one_draw(question: Question) -> bool:
-    """Return whether the columns of a question come from one draw, so that none can be crossed."""
+    """Return whether a question's columns come from one draw, so that they cannot be crossed."""
     encoder = question.randomizer.encoder
     if question.place is not None:
-        # Each option is a part of the draw, and reports are about pairs of parts.
+        # Each option is a part of the draw, and reports say something about pairs of parts.
         return False
     return encoder.picks_part or encoder.ones is not None or question.domain.no_answer
 
@@ -53,9 +53,9 @@ def one_draw(question: Question) -> bool:
 def crossed_many(
     question: Question, options: Sequence[int], reports: Reports
 ) -> NDArray[np.bool_] | None:
-    """Return (n,) whether reports are about several options together; None if none can be.
+    """Return (n,) whether a report is about several options together; None if none can be.
 
-    What they tell together depends on no answer. `one_draw` says where that is asked for.
+    Which options a report is about depends on no answer. This is only needed if `one_draw` holds.
     """
     encoder, channel = question.randomizer.encoder, question.randomizer.channel
     if encoder.told_pattern(channel) is None:
@@ -65,7 +65,7 @@ def crossed_many(
 
 
 def told_together(question: Question, places: Sequence[int], reports: Reports) -> NDArray[np.bool_]:
-    """Return (n,) whether reports are about several options; raise ValueError if none can be."""
+    """Return (n,) whether a report is about several options; raise ValueError if none can be."""
     told = crossed_many(question, places, reports)
     if told is None:
         wanted = [column_names(question)[place] for place in places]
@@ -96,7 +96,7 @@ def crossed_columns(question: Question, options: Sequence[int], reports: Reports
 
 
 def rounding(question: Question) -> str | None:
-    """Return how rounding a number at random affects tables and models; None if it was not done."""
+    """Return how random rounding of a number affects tables and models; None without rounding."""
     domain = question.domain
     if domain.estimand is not Estimand.MEAN:
         return None
@@ -111,12 +111,12 @@ def rounding(question: Question) -> str | None:
 
 
 def columns_of(question: Question, sent: Sequence[Any]) -> list[Column]:
-    """Return the column of a question, or one of yes and no for each of its options.
+    """Return the column of a question, or a column of yes and no for each of its options.
 
     Parameters
     ----------
     question : Question
-        A question of a survey; neither a text nor a ranking.
+        A question of a survey that is neither a text nor a ranking.
     sent : sequence
         The report of each respondent, as it was sent.
 
@@ -124,7 +124,7 @@ def columns_of(question: Question, sent: Sequence[Any]) -> list[Column]:
     ------
     ValueError
         If the question's answers make no columns that can be crossed, or have too many values; or
-        if somebody was not asked.
+        if a report comes from somebody who was not asked.
     """
     reports = question.randomizer.read_many(sent)
     unasked = len(sent) - int(question.randomizer.asked_many(reports).sum())
@@ -139,7 +139,7 @@ def columns_of(question: Question, sent: Sequence[Any]) -> list[Column]:
 def read_columns(question: Question, reports: Reports) -> list[Column]:
     """Return the columns of `columns_of` from reports that `read_many` has read.
 
-    All must be of people who were asked.
+    Preconditions: all reports come from people who were asked.
     """
     question, reports = question.of_asked, question.randomizer.as_of_asked(reports)
     domain = question.domain
@@ -170,7 +170,7 @@ def _categories(question: Question, reports: Reports) -> Column:
     else:
         kinds, codes = reports.distinct()
     logs = _by_inputs(question, kinds, channel.log_chances)
-    # Where not all reports are listed, only ratios matter: a chance may be too small for a float.
+    # If not all reports are listed, only ratios matter. A probability may be too small for a float.
     logs -= 0.0 if whole else logs.max(axis=1, keepdims=True)
     chances = np.exp(logs)
     scores = _support_scores(question, kinds)
@@ -185,7 +185,7 @@ def _by_inputs(
     reports: Reports,
     evaluate: Callable[[NDArray[Any], Sequence[Any]], NDArray[Any]],
 ) -> NDArray[Any]:
-    """Return (n, values) `evaluate` of each report and the values' inputs in its cohort."""
+    """Return (n, values) the result of `evaluate` for each report and each value's input."""
     encoder, values = question.randomizer.encoder, len(question.domain.alternatives)
     order = np.argsort(reports.cohorts, kind="stable")
     cohorts, starts, sizes = np.unique(
@@ -202,14 +202,14 @@ def _by_inputs(
 
 @lru_cache(maxsize=2**16)
 def _inputs(encoder: Encoder, values: int, cohort: int) -> tuple[Any, ...]:
-    """Return the inputs that the first `values` values become in a cohort."""
+    """Return the inputs that encode the first `values` values in a cohort."""
     return tuple(encoder.encode(value, cohort, iter(())) for value in range(values))
 
 
 def _support_scores(question: Question, reports: Reports) -> Floats | None:
-    """Return (n, values) reports debiased by their support; None if shares are not.
+    """Return (n, values) reports debiased by support; None if shares do not come from support.
 
-    A report supports a value if it counts for the input that the value becomes.
+    A report supports a value if it counts for the input that encodes the value.
     """
     randomizer, values = question.randomizer, question.domain.alternatives
     shares = question.mechanism.shares(randomizer, question.domain)
@@ -221,7 +221,7 @@ def _support_scores(question: Question, reports: Reports) -> Floats | None:
 
 
 def _number(question: Question, domain: Numbers, reports: Reports) -> Column:
-    """Return a column whose values are the grid points to which numbers were rounded unbiased."""
+    """Return a column whose values are the grid points to which numbers were rounded."""
     channel, steps = question.randomizer.channel, question.randomizer.encoder.steps
     points = [domain.low + (domain.high - domain.low) * step / steps for step in range(steps + 1)]
     inputs = [*range(steps + 1), *[channel.inputs - 1] * domain.no_answer]
@@ -237,7 +237,7 @@ def _option(question: Question, option: int, reports: Reports) -> Column:
     """Return the column of whether one of several options was ticked."""
     randomizer, domain = question.randomizer, question.domain
     if question.place is not None:
-        # One part is about the option alone, and another is about no answer.
+        # One part of the draw is about this option alone, and another is about no answer.
         held = randomizer.channel.holds_many(reports.drawn, ((option,),))[:, 0]
         unticked = "not-ticked" if domain.no_answer else "no"
         return _ticked(question, option, held, randomizer.channel.supports(option), unticked)
@@ -256,9 +256,10 @@ def _ticked(
     support: tuple[Fraction, Fraction],
     unticked: str,
 ) -> Column:
-    """Return the column of an option that is a part of a draw: `told` (n,) is 1 if it is ticked.
+    """Return the column of an option that is a part of a draw.
 
-    `support` has the chances of that if it is in truth, and if it is not, which is `unticked`.
+    `told` (n,) is 1 if the report says that the option is ticked. `support` has the probabilities
+    of that if the option is ticked, and if it is not. `unticked` is the value of the latter.
     """
     p, q = map(float, support)
     chances = np.array([[p, q], [1 - p, 1 - q]])
@@ -280,7 +281,7 @@ def _column(
     amounts: tuple[float, ...] | None,
     part: int = 0,
 ) -> Column:
-    """Return a column; `part` says which part of its question's draw it is, if it has several."""
+    """Return a column; `part` is its number if its question's draw has several parts."""
     epsilon, mechanism, place = question.randomizer.epsilon, question.mechanism.name, question.place
     if place is not None:
         place, whole, k = replace(place, part=place.part + part), False, chances.shape[1]
@@ -293,20 +294,21 @@ def _column(
 
 
 def debiasing(question: Question) -> tuple[tuple[str, ...], Callable[[Reports], Floats]]:
-    """Return the debiased weights of single reports, for programs that ignore the channel.
+    """Return the debiased weights of single reports, for programs that do not know the channel.
 
-    Averages of these weights over respondents are unbiased. They estimate each value's share; of a
-    number its average, with 0 for no-answer, and the share of respondents who gave one.
+    Averages of these weights over respondents are unbiased. They estimate each value's share or,
+    for a number, the average, with 0 for no-answer, and the share of respondents who gave a number.
 
     Parameters
     ----------
     question : Question
-        A question of a survey; texts and rankings have no weights.
+        A question of a survey. Texts and rankings have no weights.
 
     Returns
     -------
     tuple
-        Names, such as ``team_lab``, and the function that gives the (n, names) weights of reports.
+        Names, such as ``team_lab``, and the function that returns the (n, names) weights of
+        reports.
     """
     name, domain = variable(question.id), question.domain
     if domain.estimand is Estimand.MEAN:
@@ -326,7 +328,7 @@ def debiasing(question: Question) -> tuple[tuple[str, ...], Callable[[Reports], 
     )
 
     def weights(reports: Reports) -> Floats:
-        # Who is not asked counts for nothing, and the others for more.
+        # Respondents who were not asked count for nothing, and the others count for more.
         law, asked = question.randomizer, question.randomizer.asked_many(reports)
         told = reports.of(asked)
         scores = _support_scores(question.of_asked, law.as_of_asked(told))

@@ -1,6 +1,6 @@
-"""How respondents were drawn: weights, strata, clusters, and how much of the population they are.
+"""How respondents were drawn: weights, strata, clusters, and sampling fractions.
 
-Only for data from elsewhere: the collector knows no more of a respondent than their reports.
+This is only for data from elsewhere, since the collector knows nothing of a respondent but reports.
 """
 
 from dataclasses import dataclass
@@ -13,18 +13,18 @@ from analysis.estimate.intervals import FEW
 
 @dataclass(frozen=True)
 class Sample:
-    """A stratified sample of clusters, all of whose members were asked; or a simpler one.
+    """A stratified sample of clusters, all of whose members were asked; or a simpler sample.
 
     Attributes
     ----------
     weights : (n,) array
         The number of people in the population for whom each respondent stands, up to a factor.
-        Respondents who stand for nobody should not be among them.
+        Respondents of weight 0 should be left out.
     strata, clusters : (n,) arrays
-        The stratum and the cluster of each, from 0 on. Clusters of different strata differ. In a
-        sample without clusters each respondent is one.
+        The numbers of each respondent's stratum and cluster, from 0 on. Clusters of different
+        strata have different numbers. In a sample without clusters, each respondent is a cluster.
     fractions : (strata,) array
-        The part of each stratum's clusters that was drawn, in [0, 1]; 0 if it is not known.
+        The fraction of each stratum's clusters that was drawn, in [0, 1]; 0 if it is not known.
     people : float, optional
         The number of people in the population, if it is known.
 
@@ -64,18 +64,18 @@ class Sample:
 
     @property
     def independent(self) -> float:
-        """The effective sample size: how many drawn one by one would be as informative (Kish).
+        """The effective sample size: the size of an equally informative simple sample (Kish).
 
-        It is at most the number of clusters: if all reports are alike, nobody knows how much
+        It is at most the number of clusters: if all reports are alike, nothing shows how much
         clusters differ.
         """
         return min(effective_size(self.weights), float(len(np.unique(self.clusters))))
 
     @property
     def most_people(self) -> float:
-        """The most respondents, drawn one by one from an infinite population, that it can match.
+        """The largest simple sample of an infinite population that it can be as informative as.
 
-        They are more than were asked if these are a large part of the population.
+        It exceeds the number of respondents if these are a large part of the population.
         """
         part = float(self.weights @ self.fractions[self.strata] / self.weights.sum())
         return len(self.weights) / max(1 - part, 1e-3)
@@ -88,8 +88,8 @@ class Sample:
     def is_few(self, apart: Floats) -> bool:
         """Return whether respondents are too few, or too skewed, for a normal approximation.
 
-        They are by Cochran's rule (Sampling Techniques, 3rd edition 1977, section 2.15: there must
-        be more than 25 times the squared skewness), or below 100 respondents of equal weight.
+        That is so by Cochran's rule (Sampling Techniques, 3rd edition 1977, section 2.15: the
+        number must exceed 25 times the squared skewness), or if the effective number is below 100.
         """
         weighted = self.weights * apart
         spread = float(np.mean(weighted**2))
@@ -97,7 +97,7 @@ class Sample:
         return self.has_few_clusters or self.independent < max(FEW, 25 * skewness**2)
 
     def _sizes(self) -> Ints:
-        """Return the (strata,) number of clusters of each."""
+        """Return (strata,) the number of clusters of each stratum."""
         _, first = np.unique(self.clusters, return_index=True)
         return np.bincount(self.strata[first], minlength=len(self.fractions))
 
@@ -111,8 +111,8 @@ class Sample:
         above, below : (n,) arrays
             The summands of each respondent.
         noise : (n,) array
-            An unbiased estimate of what randomization adds to the variance of the respondent's
-            ``above - ratio below``: it is no smaller if the whole population was asked.
+            An unbiased estimate of the variance that randomization adds to the respondent's
+            ``above - ratio below``. Asking the whole population does not reduce it.
 
         References
         ----------
@@ -127,13 +127,13 @@ class Sample:
         return ratio, self.variance((above - ratio * below) / total, noise / total**2)
 
     def scores_of(self, influences: Floats) -> Floats:
-        """Return (n,) numbers whose weighted mean is the sum of influences on an estimate."""
+        """Return (n,) scores whose weighted mean is the sum of influences on an estimate."""
         return influences * float(self.weights.sum()) / self.weights
 
     def variance_of_scores(self, scores: Floats) -> float:
-        """Return the variance of a weighted mean, all of which counts as noise.
+        """Return the variance of a weighted mean without a finite population correction.
 
-        So no part of it is less if more of a finite population was asked.
+        All of it counts as noise, which does not fall if more of a finite population was asked.
         """
         return self.ratio(scores, np.ones(len(scores)), scores**2)[1]
 
@@ -153,9 +153,10 @@ class Sample:
 
 
 def effective_size(weights: Floats) -> float:
-    """Return how many respondents of equal weight are as informative (Kish, Survey Sampling 1965).
+    """Return the number of equally weighted respondents who are as informative (Kish 1965).
 
-    It leaves out strata and clusters, which `Sample.independent` knows of.
+    It ignores strata and clusters, which `Sample.independent` takes into account (Kish, Survey
+    Sampling, 1965).
     """
     return float(weights.sum() ** 2 / (weights**2).sum())
 

@@ -1,20 +1,20 @@
-"""Numbers that respondents scramble: with some probability the true one, else another.
+"""Numbers that respondents scramble: they report the true number with some probability.
 
-A report is the number X with probability p, and otherwise S X + T, where S and T are drawn from
-laws of which only means and standard deviations need be known. It is linear in X on average, and
-its square is quadratic, so that
+A report is the number X with probability p, and otherwise S X + T. S and T are drawn from laws
+whose means and standard deviations are known. The expectation of a report is linear in X, and that
+of its square is quadratic, so that
 
     x = (report - b) / a                        has the expectation X,
     y = (report² - B x - C) / A                 has the expectation X²,
 
 with a = p + r μ_S, b = r μ_T, A = p + r (μ_S² + σ_S²), B = 2 r μ_S μ_T, C = r (μ_T² + σ_T²) and
-r = 1 - p. Hence the mean and the variance of the numbers are told, whatever the laws are, and
-nothing else: quantiles would take the laws themselves (docs/methods.md, (43)).
+r = 1 - p. So the mean and the variance of the numbers are identified, whatever the laws are, and
+nothing else is: quantiles would take the laws themselves (docs/methods.md, (43)).
 
-Eriksson, International Statistical Review 1973 (S = 0: T replaces the number); Pollock and Bek,
-Journal of the American Statistical Association 1976 (p = 0, S = 1: T is added); Eichhorn and Hayre,
-Journal of Statistical Planning and Inference 1983 (p = 0, T = 0: S multiplies); Bar-Lev, Bobovitch
-and Boukai, Metrika 2004 (T = 0).
+Sources: Eriksson, International Statistical Review 1973 (S = 0: T replaces the number); Pollock and
+Bek, Journal of the American Statistical Association 1976 (p = 0, S = 1: T is added); Eichhorn and
+Hayre, Journal of Statistical Planning and Inference 1983 (p = 0, T = 0: S multiplies); Bar-Lev,
+Bobovitch and Boukai, Metrika 2004 (T = 0).
 """
 
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ from analysis.survey.mechanism_file import entry_of_matrix
 
 @dataclass(frozen=True)
 class Moments:
-    """The mean and the standard deviation of what numbers are multiplied by, or what is added."""
+    """The mean and the standard deviation of a factor, or of a summand, of scrambled numbers."""
 
     mean: float
     sd: float
@@ -51,7 +51,7 @@ class Moments:
 
 @dataclass(frozen=True)
 class ScrambledDesign:
-    """The design of a scrambled number: `truth` is the probability of the number itself."""
+    """The design of a scrambled number; `truth` is the probability of the number itself."""
 
     truth: float
     multiply: Moments
@@ -66,11 +66,11 @@ class ScrambledDesign:
 
     @property
     def slope(self) -> float:
-        """The rise of a report's mean with the number."""
+        """The slope of a report's expectation in the number."""
         return self.truth + (1 - self.truth) * self.multiply.mean
 
     def debiased(self, reports: Floats) -> tuple[Floats, Floats]:
-        """Return (n,) numbers whose expectations are the true ones, and their squares."""
+        """Return (n,) debiased numbers, and debiased squares of the true numbers."""
         rest, times, plus = 1 - self.truth, self.multiply, self.add
         once = (reports - rest * plus.mean) / self.slope
         square = self.truth + rest * times.square
@@ -78,7 +78,7 @@ class ScrambledDesign:
         return once, (reports**2 - apart) / square
 
     def precision(self, stated: Mapping[str, float]) -> list[Precision]:
-        """Return that of the mean; `stated` has the true ``mean`` and ``sd``, and both must be."""
+        """Return the precision of the mean; `stated` must have the true ``mean`` and ``sd``."""
         if set(stated) != {"mean", "sd"} or not stated["sd"] >= 0:
             got = ", ".join(f"{term} = {value:g}" for term, value in stated.items()) or "nothing"
             raise ValueError(f"expected the true mean of the numbers and an sd >= 0, got {got}")
@@ -113,7 +113,7 @@ class ScrambledColumn(NumberColumn):
 
     @property
     def powers(self) -> Floats:
-        """(n, 3) debiased powers: 1, the number, its square."""
+        """(n, 3) debiased powers: 1, the number, and its square."""
         return np.column_stack([np.ones(self.n), self.numbers, self.squares])
 
     def influences(self, term: str, sample: Sample | None) -> Floats | None:
@@ -127,9 +127,9 @@ class ScrambledColumn(NumberColumn):
     def moments(self, sample: Sample | None, drawn: Sample) -> list[Moment]:
         """Return the mean and the variance of the true numbers.
 
-        The mean is unbiased; so is the variance, without weights. The finite population correction
-        of the mean does not reduce what scrambling adds; to the variance of numbers it is not
-        applied.
+        The mean is unbiased. Without weights, the variance is unbiased, too. The finite population
+        correction of the mean does not reduce the noise of scrambling. It is not applied to the
+        variance of the numbers.
         """
         ones = np.ones(self.n)
         mean, error = drawn.ratio(self.numbers, ones, self.numbers**2 - self.squares)
@@ -155,7 +155,7 @@ def read_scrambled_design(table: Table) -> ScrambledDesign | UnrelatedNumberDesi
     Raises
     ------
     SurveyError
-        If a key or number is wrong, or reports tell nothing of the number.
+        If a key or number is wrong, or if reports reveal nothing about the number.
     """
     design = table.take("design", is_table, "a table")
     part = Table(design, f"{table.place}: design")

@@ -1,8 +1,8 @@
-"""Reports on several columns at once: how likely they are, and debiased products of them.
+"""Reports on several columns together: their probabilities, and debiased products of them.
 
-Reports that were drawn apart are independent under given values, so that chances multiply, and so
-do debiased reports. Those of one draw (`analysis.core.channels.pattern`) do neither. With X_i the
-deviation of column i's debiased function from its mean m_i over all values,
+Reports of separate draws are independent under given values, so that probabilities multiply, and
+debiased reports multiply, too. Reports of one draw (`analysis.core.channels.pattern`) do neither.
+Let X_i be the deviation of column i's debiased function from its mean m_i over all values. Then
 
     Π f_i(values)  is debiased as  Σ_T factor(T) · Π_{i in T} X_i · Π_{i not in T} m_i
 
@@ -24,16 +24,16 @@ from analysis.estimate import Floats
 
 @dataclass(frozen=True)
 class Seen:
-    """A function of one column's value, as respondents' reports tell of it.
+    """A function of one column's value, estimated from each respondent's report.
 
     Attributes
     ----------
     values : (n, m) array
-        The function debiased: m functions, or one and the same if m is 1.
+        The debiased function: m functions, or one that serves for all if m is 1.
     mean : (m,) array
         Its mean if all values were equally common.
     place : Place, optional
-        None if the column was drawn apart.
+        The column's position in a draw; None if it has a draw of its own.
     """
 
     values: Floats
@@ -42,7 +42,7 @@ class Seen:
 
 
 def drawn_together(places: Sequence[Place | None]) -> list[list[int]]:
-    """Return the indices of columns by their draws, each that was drawn apart by itself."""
+    """Return the indices of columns by draw. A column with a draw of its own stands alone."""
     draws: dict[object, list[int]] = {}
     for index, place in enumerate(places):
         key = index if place is None else (place.draw, place.channel)
@@ -62,7 +62,7 @@ def debiased_product(functions: Sequence[Seen]) -> Floats:
     Raises
     ------
     ValueError
-        If a draw tells nothing of how some of its columns go together.
+        If a draw reveals nothing about the association of some of its columns.
     """
     result = np.ones((1, 1))
     for indices in drawn_together([each.place for each in functions]):
@@ -82,10 +82,10 @@ def debiased_product(functions: Sequence[Seen]) -> Floats:
 
 
 def chance_of(channel: Pattern, holds: Sequence[NDArray[np.bool_]]) -> Floats:
-    """Return the chance of reports on all parts of a channel, up to a factor for all of them.
+    """Return the probability of reports on all parts of a channel, up to a common factor.
 
-    `holds` says, for each part, whether its report holds its value; the arrays have one shape, or
-    are broadcast to it.
+    `holds` says for each part whether its report holds its value. The arrays are broadcast to one
+    shape.
     """
     chances = np.array([float(chance) for chance in channel.likelihoods])
     pattern = sum(np.where(there, 0, 1 << part) for part, there in enumerate(holds))

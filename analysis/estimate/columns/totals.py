@@ -1,4 +1,4 @@
-"""Totals of a randomized column: how many people have a value, and the sum of amounts."""
+"""Totals of a randomized column: the number of people with a value, and the sum of amounts."""
 
 from collections.abc import Iterable
 from fractions import Fraction
@@ -17,7 +17,7 @@ from analysis.estimate.quantity import supporting
 from analysis.estimate.totals import MEAN, Average, PopulationTotal, check_population, count_total
 from analysis.mechanisms.base import Share
 
-#: Weights that are normalized sum to the number of respondents, but for their rounding.
+#: Normalized weights sum to the number of respondents, up to this factor for rounding.
 _NORMALIZED = 1.02
 
 
@@ -27,17 +27,17 @@ def column_totals(
     sample: Sample | None = None,
     population: int | None = None,
 ) -> dict[tuple[str, str], PopulationTotal]:
-    """Return the totals of a column by its name and term: counts of values, the sum of amounts.
+    """Return a column's totals by its name and term: counts of values, and the sum of amounts.
 
     Parameters
     ----------
     column : Column
     rows : iterable of Estimate
-        What `column_estimates` gave for it; each total has an interval of its level.
+        The column's `column_estimates`. Each total has an interval of the same level.
     sample : Sample, optional
-        How respondents were drawn. Of a sample that is not simple, intervals of counts are those
-        of shares, times the size of the population. If nobody knows it, weights have to be numbers
-        of people; totals are then sums of weighted reports, whose intervals are Student's.
+        How respondents were drawn. If the sample is not simple, intervals of counts are those of
+        shares times the size of the population. If that size is unknown, weights must be numbers of
+        people. Totals are then sums of weighted reports with Student's intervals.
     population : int, optional
         The size of the population, if `sample` does not have it. Without both, and without weights,
         totals are those of the respondents themselves.
@@ -46,7 +46,7 @@ def column_totals(
     ------
     ValueError
         If the population is smaller than the number of respondents, is stated twice, or cannot be
-        told.
+        determined.
 
     References
     ----------
@@ -70,7 +70,7 @@ def times_population(
     sample: Sample | None = None,
     population: int | None = None,
 ) -> dict[tuple[str, str], PopulationTotal]:
-    """Return totals that are estimates times the size of the population, and so are their ends.
+    """Return totals: estimates, and the ends of their intervals, times the population's size.
 
     The finite population correction is not applied to these designs. `n` is the number of
     respondents; arguments and errors are those of `column_totals`.
@@ -94,7 +94,7 @@ def times_population(
 
 
 def _people(n: int, sample: Sample | None, population: int | None) -> tuple[float, bool]:
-    """Return the size of the population, and whether it is known, or is the sum of weights."""
+    """Return the population's size, and whether it is known. Otherwise it is the sum of weights."""
     people = None if sample is None else sample.people
     if population is not None and people is not None:
         raise ValueError(
@@ -116,7 +116,7 @@ def _people(n: int, sample: Sample | None, population: int | None) -> tuple[floa
 
 
 def _amounts(column: Column, row: Estimate) -> Floats:
-    """Return (k,) what each value adds to a total: its amount, or whether it is counted."""
+    """Return (k,) what each value adds to a total: its amount, or 1 if it is counted, else 0."""
     if row.term == MEAN and column.amounts is not None:
         return np.nan_to_num(np.array(column.amounts, dtype=np.float64))
     return np.array([float(value == row.term) for value in column.values])
@@ -140,7 +140,7 @@ def _simple(column: Column, row: Estimate, people: int) -> PopulationTotal:
 
 
 def _known(column: Column, row: Estimate, sample: Sample, people: float) -> PopulationTotal:
-    """Return the total in a population of known size: so many times the weighted average."""
+    """Return the total in a population of known size: that size times the weighted average."""
     if row.term != MEAN:
         interval = Interval(row.conf_low, row.conf_high, row.conf_method)
         return PopulationTotal.of(people, row.estimate, row.std_error, interval)
@@ -157,7 +157,7 @@ def _known(column: Column, row: Estimate, sample: Sample, people: float) -> Popu
 
 
 def _weighted(column: Column, row: Estimate, sample: Sample) -> PopulationTotal:
-    """Return the sum of weighted debiased reports; the size of the population is one, too."""
+    """Return the sum of weighted debiased reports. The population's size is such a sum, too."""
     amounts = _amounts(column, row)
     above, noise = _summands(column, amounts)
     people, total = float(sample.weights.sum()), float(sample.weights @ above)
@@ -178,7 +178,7 @@ def _weighted(column: Column, row: Estimate, sample: Sample) -> PopulationTotal:
 
 
 def _summands(column: Column, amounts: Floats) -> tuple[Floats, Floats]:
-    """Return (n,) debiased amounts, and unbiased estimates of what noise adds to their variance."""
+    """Return (n,) debiased amounts, and unbiased estimates of the noise in their variance."""
     scores = column.scores @ amounts
     noise = scores**2 - column.scores @ amounts**2
     return scores[column.codes], noise[column.codes]

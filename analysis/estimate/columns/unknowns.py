@@ -1,4 +1,4 @@
-"""Probabilities that depend on unknown ones, such as "2/3 + 1/3 * q": sums of products, exactly."""
+"""Probabilities that depend on unknowns, such as "2/3 + 1/3 * q", as exact sums of products."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 
-#: The longest text of a probability; nobody writes half of it.
+#: The longest text of a probability, far longer than anybody needs.
 _LONGEST = 200
 _TOKEN = re.compile(
     r"\s*(?:(\d{1,18}(?:\.\d{0,400})?(?:[eE][+-]?\d{1,3})?|\.\d{1,400})|([A-Za-z_]\w*)|([-+*/()]))"
@@ -17,26 +17,26 @@ NAME = re.compile(r"[A-Za-z_]\w{0,63}", re.ASCII)
 
 @dataclass(frozen=True)
 class Polynomial:
-    """A sum of products of unknowns, in each of which an unknown stands at most once.
+    """A sum of products of unknowns. No unknown appears twice in a product.
 
-    `terms` has the coefficient of each product, by the set of its unknowns; none is 0.
+    `terms` has the coefficient of each product by the set of its unknowns. No coefficient is 0.
     """
 
     terms: Mapping[frozenset[str], Fraction]
 
     @classmethod
     def constant(cls, number: Fraction) -> "Polynomial":
-        """Return a number."""
+        """Return the polynomial that is this number."""
         return cls({frozenset(): number} if number else {})
 
     @classmethod
     def unknown(cls, name: str) -> "Polynomial":
-        """Return an unknown by itself."""
+        """Return the polynomial that is this unknown."""
         return cls({frozenset([name]): Fraction(1)})
 
     @property
     def number(self) -> Fraction | None:
-        """The number that it is; None if it depends on an unknown."""
+        """Its value; None if it depends on an unknown."""
         if any(self.terms):
             return None
         return self.terms.get(frozenset(), Fraction(0))
@@ -56,7 +56,7 @@ class Polynomial:
         return result
 
     def at(self, values: Mapping[str, int]) -> Fraction:
-        """Return the number that it is where each unknown is 0 or 1."""
+        """Return its value if each unknown is 0 or 1."""
         parts = (
             factor for names, factor in self.terms.items() if all(values[name] for name in names)
         )
@@ -64,19 +64,19 @@ class Polynomial:
 
 
 def parsed(text: str, known: Mapping[str, Polynomial]) -> Polynomial:
-    """Return what a text says: numbers and names with ``+ - * /`` and brackets.
+    """Return the polynomial of a text of numbers and names with ``+ - * /`` and brackets.
 
     Parameters
     ----------
     text : str
-        Such as ``1 - t`` or ``7/10 + 3/10 * q``; only numbers divide.
+        Examples are ``1 - t`` and ``7/10 + 3/10 * q``. Only numbers can be divisors.
     known : mapping
-        What each name stands for.
+        The polynomial of each name.
 
     Raises
     ------
     ValueError
-        If it is something else: the message says what was expected, and what was there.
+        If the text is something else. The message says what was expected, and what was there.
     """
     if len(text) > _LONGEST:
         raise ValueError(f"at most {_LONGEST} letters, got {len(text)}")
@@ -96,7 +96,7 @@ def parsed(text: str, known: Mapping[str, Polynomial]) -> Polynomial:
 
 
 class _Reader:
-    """A reader of tokens, the last of which is empty."""
+    """A reader of tokens. The last token is empty."""
 
     def __init__(self, tokens: list[str], known: Mapping[str, Polynomial]) -> None:
         self._tokens, self._known = tokens[::-1], known

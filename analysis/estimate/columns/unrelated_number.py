@@ -1,12 +1,12 @@
-"""Two samples in which a number is replaced by one of a law of which nothing is known.
+"""Two samples in which a number may be replaced by a number from an unknown law.
 
-With probability p_s, which differs between samples, a report is the number, and else the answer to
-an unrelated question, whose mean ν is the same in both. The means of reports are
+A report is the number with probability p_s, which differs between samples. Otherwise it is the
+answer to an unrelated question, whose mean ν is the same in both samples. The means of reports are
 
     E[report in s] = p_s μ + (1 - p_s) ν,
 
-two equations for the means μ of the numbers and ν. Greenberg, Kuebler, Abernathy and Horvitz,
-Journal of the American Statistical Association 1971.
+two equations for ν and the mean μ of the numbers. Source: Greenberg, Kuebler, Abernathy and
+Horvitz, Journal of the American Statistical Association 1971.
 """
 
 from collections.abc import Mapping
@@ -24,15 +24,15 @@ from analysis.estimate.totals import MEAN
 from analysis.survey.document import Table
 from analysis.survey.mechanism_file import entry_of_matrix
 
-#: The estimated terms: the mean of the numbers, and that of the unrelated answers.
+#: The estimated terms: the mean of the numbers, and the mean of the unrelated answers.
 TERMS = (MEAN, "unrelated")
-#: The truths that a plan needs.
+#: The true values that a plan needs.
 _STATED = ("mean", "sd", "unrelated", "unrelated_sd")
 
 
 @dataclass(frozen=True)
 class UnrelatedNumberDesign:
-    """The probability of the number itself in each of two samples, which a column names."""
+    """The probability of the number itself in each of two samples, which a column distinguishes."""
 
     sample: str
     truths: Mapping[str, float]
@@ -46,12 +46,12 @@ class UnrelatedNumberDesign:
 
     @property
     def slopes(self) -> Floats:
-        """(2, 2) how the means μ and ν follow from the means of reports in both samples."""
+        """(2, 2) the matrix that gives μ and ν from the means of reports in both samples."""
         p = np.array(list(self.truths.values()))
         return np.asarray(np.linalg.inv(np.column_stack([p, 1 - p])))
 
     def precision(self, stated: Mapping[str, float]) -> list[Precision]:
-        """Return that of both means; `stated` has both, and both standard deviations."""
+        """Return the precision of both means; `stated` has both means and standard deviations."""
         if set(stated) != set(_STATED) or min(stated["sd"], stated["unrelated_sd"]) < 0:
             got = ", ".join(f"{term} = {value:g}" for term, value in stated.items()) or "nothing"
             raise ValueError(
@@ -75,7 +75,7 @@ class UnrelatedNumberDesign:
         for at, sample in enumerate(self.truths):
             if (where == at).sum() < 2:
                 raise cells.error(
-                    f'column "{name}": expected 2 respondents at least in sample {sample}, got '
+                    f'column "{name}": expected at least 2 respondents in sample {sample}, got '
                     f"{(where == at).sum()}"
                 )
         return UnrelatedNumberColumn(name, self, cells.numbers(name), where)
@@ -83,7 +83,7 @@ class UnrelatedNumberDesign:
 
 @dataclass(frozen=True)
 class UnrelatedNumberColumn(NumberColumn):
-    """(n,) reports of respondents, and in which sample each was.
+    """(n,) reports of respondents, and the sample of each.
 
     The finite population correction is not applied to these designs.
     """
@@ -105,10 +105,10 @@ class UnrelatedNumberColumn(NumberColumn):
 
     @property
     def powers(self) -> None:
-        """Return None: without the unrelated mean, no single report has a debiased number."""
+        """Return None, since a single report cannot be debiased without the unrelated mean."""
 
     def _estimated(self, sample: Sample | None) -> tuple[Floats, Floats]:
-        """Return (2,) both means, and (n, 2) how far each respondent moves them."""
+        """Return (2,) both means, and (n, 2) the influence of each respondent on them."""
         weights = np.ones(self.n) if sample is None else sample.weights
         totals = np.bincount(self.where, weights, 2)
         if not totals.all():
@@ -138,7 +138,7 @@ class UnrelatedNumberColumn(NumberColumn):
         variances = of_samples.sum(axis=1)
         with np.errstate(invalid="ignore"):
             freedoms = variances**2 / (of_samples**2 / (sizes - 1)).sum(axis=1)
-        # Where all reports are alike, their number is all that is known of it.
+        # If all reports of a sample are alike, only their number is known.
         freedoms = np.where(variances > 0, freedoms, sizes.min() - 1)
         moments = zip(TERMS, means, variances, influences.T, freedoms, strict=True)
         return [
@@ -148,7 +148,7 @@ class UnrelatedNumberColumn(NumberColumn):
 
 
 def read_unrelated_number(table: Table, part: Table) -> UnrelatedNumberDesign:
-    """Return such a design; `part` is the table of the column's design.
+    """Return the design of two samples; `part` is the table of the column's design.
 
     Raises
     ------

@@ -1,6 +1,6 @@
-"""From tallies of hashed, randomized reports to the share of each candidate string.
+"""Decoding: the share of each candidate string, from tallies of hashed and randomized reports.
 
-docs/methods.md, (36), and docs/decode.md.
+See docs/methods.md, (36), and docs/decode.md.
 """
 
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from analysis.estimate.intervals import FEW, normal_intervals
 
 __all__ = ["Chances", "Decoded", "Other", "decode", "detected", "fit_texts", "selected_level"]
 
-#: The part of the detected strings that may be false, on average, if nothing else is asked.
+#: By default, at most this proportion of the detected strings is false on average.
 FALSE_DISCOVERIES = 0.05
 
 
@@ -40,15 +40,16 @@ class Other:
 
 @dataclass(frozen=True)
 class Decoded:
-    """The shares of candidates, as (candidates,) arrays in the order in which they were given.
+    """The shares of candidates, as (candidates,) arrays in the order of the candidates.
 
-    `estimate` is nearly unbiased over hashes, and may lie outside [0, 1]; intervals lie within.
-    `p_value` is that of the share being 0 against being greater. `absent` is the part of candidates
-    taken to have no share at all, in [0, 1], or None if that was not estimated. `low` and `high` of
-    the `detected` candidates cover at `confidence_level` on average over these, since each is an
-    interval at `detected_level`. Those of the others cover at `confidence_level` each by itself;
-    that a candidate was not detected can make it likelier that its interval misses. `flags` holds
-    ``few`` if there are so few people that a normal approximation is doubtful.
+    `estimate` is nearly unbiased over hashes, and may lie outside [0, 1]. Intervals lie within [0,
+    1]. `p_value` is that of the test that the share is 0 against that it is greater. `absent` is
+    the estimated proportion of candidates without any share, in [0, 1], or None if it was not
+    estimated. The intervals of `detected` candidates, `low` to `high`, cover at `confidence_level`
+    on average over these candidates, since each is an interval at `detected_level`. Each interval
+    of another candidate covers at `confidence_level`. If it is known that a candidate was not
+    detected, its interval can be likelier to miss. `flags` holds ``few`` if there are so few people
+    that a normal approximation is doubtful.
     """
 
     estimate: Floats
@@ -74,36 +75,37 @@ def decode(
     any_false: float | None = None,
     confidence_level: float = 0.95,
 ) -> Decoded:
-    """Return the share of each candidate string with its interval, and which are there at all.
+    """Return the share of each candidate string with its interval, and which candidates exist.
 
     Candidates may outnumber cells. Strings that are not candidates are assumed to hit cells at
-    random: how much they do so is estimated with the rest, and is part of every interval.
+    random. Their share is estimated with the others, and every interval takes it into account.
 
     Parameters
     ----------
     counts : (cohorts, cells) array
-        How many reports of a cohort count for a cell: they have that bit, or are that symbol.
+        The number of a cohort's reports that count for a cell: they have that bit, or are that
+        symbol.
     totals : (cohorts,) array
-        The reports of each cohort. Cohorts without any are left out.
+        The number of reports of each cohort. Cohorts without reports are left out.
     hits : (cohorts, candidates, hashes) array
-        The cells that a candidate supports in a cohort, ``0 <= hits < cells``; equal ones of a
-        candidate count once. There is at least one candidate.
+        The cells that a candidate supports in a cohort, ``0 <= hits < cells``. Equal cells of a
+        candidate count once. There must be at least one candidate.
     chances : Chances
-        Those of the reports, ``chances.p != chances.q``.
+        The probabilities of the reports, with ``chances.p != chances.q``.
     false_discoveries : float
-        The part of the detected that are not there at all, on average, in (0, 1): the level of
-        Benjamini and Hochberg's procedure. With 50 candidates or more also those are detected that
-        are likely enough to be there.
+        The average proportion of the detected candidates that nobody has, in (0, 1): the level of
+        Benjamini and Hochberg's procedure. With 50 candidates or more, candidates are also detected
+        if they are probable enough to exist.
     any_false : float, optional
-        If given, the chance that any of the detected is not there, in (0, 1), by Bonferroni's
-        inequality; `false_discoveries` is then not read.
+        If given, a bound of the probability that any detected candidate does not exist, in (0, 1),
+        by Bonferroni's inequality. `false_discoveries` is then not used.
     confidence_level : float
         The level of all intervals, in (0, 1).
 
     Raises
     ------
     ValueError
-        If there are no reports or fewer than two cells, or shapes do not fit.
+        If there are no reports, if there are fewer than two cells, or if shapes do not fit.
     """
     fitted = fit(*_debiased(counts, totals, hits, chances))
     estimates, errors = fitted.estimate, fitted.std_error
@@ -138,7 +140,7 @@ def decode(
 
 
 def fit_texts(counts: Ints, totals: Ints, hits: Ints, chances: Chances) -> Fit:
-    """Return the shares of candidates, by `fit_few` if they are few enough, else by `decode`.
+    """Return the shares of candidates: by `fit_few` if they are few enough, by `fit` otherwise.
 
     Parameters are those of `decode`.
     """
@@ -157,7 +159,7 @@ def _debiased(
             f"got {totals.shape} and {hits.shape}"
         )
     if cells < 2 or not hits.shape[1]:
-        raise ValueError(f"expected 2 cells and 1 candidate or more, got {cells}, {hits.shape[1]}")
+        raise ValueError(f"expected at least 2 cells and 1 candidate, got {cells}, {hits.shape[1]}")
     if not totals.any():
         raise ValueError("expected at least one report, got none")
     if chances.p == chances.q:

@@ -1,4 +1,4 @@
-"""Which cells each candidate supports, beyond what a string with random hashes does."""
+"""The cells that each candidate supports, compared with a string of random hashes."""
 
 from dataclasses import dataclass
 
@@ -8,17 +8,17 @@ import scipy
 from analysis.estimate import Floats, Ints
 from analysis.estimate.decoding.noise import Background
 
-#: The number of largest shares that count if one value supports two cells of a cohort.
+#: How many of the largest shares are counted for pairs of cells that one value supports.
 _LARGEST = 200
 
 
 @dataclass(frozen=True)
 class Cells:
-    """The design: a row for each cell of each cohort, a column for each candidate.
+    """The design matrix: a row for each cell of each cohort, and a column for each candidate.
 
     A column holds 1 where the candidate supports the cell and 0 elsewhere, less the background's
-    mean. A tally less that mean is then the sum of shares times columns, plus noise, since the
-    shares of all strings sum to 1.
+    mean. Since the shares of all strings sum to 1, a tally less that mean is the sum of shares
+    times columns, plus noise.
     """
 
     hits: Ints
@@ -59,14 +59,14 @@ class Cells:
         return np.asarray(self.support[:, chosen].toarray() - self.background.mean)
 
     def single(self, shares: Floats) -> Floats:
-        """Return the (cohorts, cells) share of people whose value supports a cell.
+        """Return (cohorts, cells) the share of people whose value supports a cell.
 
         Here and in `pairs`, shares are at least 0 and sum to at most 1.
         """
         return self.sum(shares).reshape(self.cohorts, self.cells) + self.background.mean
 
     def pairs(self, shares: Floats) -> Floats:
-        """Return the (cohorts, cells, cells) share of people whose value supports both cells.
+        """Return (cohorts, cells, cells) the share of people whose value supports both cells.
 
         The diagonal has no meaning.
         """

@@ -1,44 +1,44 @@
-"""Which of many candidates are there at all, and at what level their intervals cover."""
+"""Which of many candidates exist, and the level at which their intervals cover."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from analysis.estimate import Floats
 
-#: With fewer candidates the probability of being absent is not estimated.
+#: With fewer candidates, the probability that a candidate is absent is not estimated.
 FEWEST = 50
-#: The least share that counts as one, times the fourth root of the number of candidates, in
-#: standard errors. If half of the candidates have this share and half none, the variance of
-#: estimates is larger than their errors' by 0.45 of its own standard error. With 1.1, 6.7 instead
-#: of 5.1 % of what is detected in `demo` are false; with 2.2, fewer are detected where most
-#: candidates are there: `medium-typical` 155 instead of 182.
+#: The least share that counts as present, in standard errors, times the fourth root of the number
+#: of candidates. If half of the candidates have this share and half have none, the variance of
+#: estimates exceeds that of their errors by 0.45 of its own standard error. With 1.1, 6.7 instead
+#: of 5.1 % of the detected candidates of `demo` are false. With 2.2, fewer are detected if most
+#: candidates exist: 155 instead of 182 of `medium-typical`.
 LEAST = 1.6
-#: A detected string is likelier there than not.
+#: A detected string is more probably present than absent.
 LIKELIEST = 0.5
-#: Points of a distribution of shares, in equal ratios; parts that may be absent, from 0 to 1;
-#: and steps of the EM algorithm, from equal weights. More steps would fit single candidates.
+#: The points of a distribution of shares, in equal ratios; the proportions that may be absent, from
+#: 0 to 1; and the steps of EM from equal weights. More steps would fit single candidates.
 POINTS, PARTS, STEPS = 12, 21, 30
-#: The least density that is divided by.
+#: The least density that can be a divisor.
 _TINY = 1e-280
 
 
 def detected(p_values: Floats, correction: str, alpha: float) -> NDArray[np.bool_]:
-    """Return which of many tests reject.
+    """Return the tests that reject, out of many.
 
     Parameters
     ----------
     p_values : (tests,) array
-        The p-value of each test by itself.
+        The p-value of each single test.
     correction : {"fdr", "bonferroni"}
-        "fdr": of those detected, a part of at most `alpha` is false, on average. "bonferroni": the
-        chance that any is false is at most `alpha`.
+        With "fdr", at most a proportion `alpha` of rejections is false on average. With
+        "bonferroni", the probability that any is false is at most `alpha`.
     alpha : float
         In (0, 1).
 
     References
     ----------
-    Benjamini and Hochberg, Journal of the Royal Statistical Society B, 1995. By hand: of 0.01,
-    0.04, 0.05 and 0.5 at alpha 0.1 the first three, as 0.05 <= 0.1 * 3 / 4.
+    Benjamini and Hochberg, Journal of the Royal Statistical Society B, 1995. By hand: of the
+    p-values 0.01, 0.04, 0.05 and 0.5 at alpha 0.1, the first three reject, as 0.05 <= 0.1 * 3 / 4.
     """
     tests = len(p_values)
     if correction == "bonferroni":
@@ -51,24 +51,24 @@ def detected(p_values: Floats, correction: str, alpha: float) -> NDArray[np.bool
 
 
 def likely(p_values: Floats, absent: Floats, alpha: float) -> NDArray[np.bool_]:
-    """Return as many of the tests of smallest p-value as have at most `alpha` false, on average.
+    """Return the most tests of smallest p-value of which at most `alpha` are false on average.
 
-    None is likelier false than true, unless `alpha` is above 1/2, and none has a p-value above 1/2.
+    No test is likelier false than true, unless `alpha` is above 1/2, and no p-value is above 1/2.
 
     Parameters
     ----------
     p_values : (tests,) array
-        The p-value of each test by itself.
+        The p-value of each single test.
     absent : (tests,) array
-        The chance that its null hypothesis is true, given all data: what is promised holds as far
-        as these chances do.
+        The probability of each null hypothesis, given all data. The error rate is right if these
+        probabilities are right.
     alpha : float
         In (0, 1).
 
     References
     ----------
-    Sun and Cai, Journal of the American Statistical Association 2007, section 4. By hand: of
-    chances 0.01, 0.03, 0.11 and 0.9 at alpha 0.05 the first three, whose mean is 0.05.
+    Sun and Cai, Journal of the American Statistical Association 2007, section 4. By hand: of the
+    probabilities 0.01, 0.03, 0.11 and 0.9 at alpha 0.05, the first three have the mean 0.05.
     """
     order = np.argsort(p_values, kind="stable")
     mean = np.cumsum(absent[order]) / np.arange(1, len(order) + 1)
@@ -79,18 +79,18 @@ def likely(p_values: Floats, absent: Floats, alpha: float) -> NDArray[np.bool_]:
 
 
 def chances_absent(estimate: Floats, std_error: Floats) -> Floats | None:
-    """Return how likely each candidate has no share, in [0, 1], or None if they are too few.
+    """Return the probability that a candidate has no share, in [0, 1]; None with few candidates.
 
-    Estimates are taken as independent and normal; shares as 0, or drawn from any distribution from
-    a least share on, with a sum of at most 1. Whatever part of the candidates is absent, that
-    distribution is fitted by maximum likelihood, and a candidate's chance follows. The mean of the
-    chances over the likelihood of the part is returned. So shares too small to be seen count as
-    absent.
+    The model takes estimates as independent and normal. A share is 0, or drawn from any
+    distribution above a least share, and shares sum to at most 1. For each proportion of absent
+    candidates, that distribution is fitted by maximum likelihood, and each candidate's probability
+    follows. The result is the mean of these probabilities, weighted by the likelihood of the
+    proportion. So shares that are too small to be seen count as absent.
 
     Parameters
     ----------
     estimate, std_error : (candidates,) arrays
-        Of each candidate's share; errors are above 0, and much alike.
+        Those of each candidate's share. Errors are above 0, and similar.
 
     References
     ----------
@@ -118,16 +118,16 @@ def chances_absent(estimate: Floats, std_error: Floats) -> Floats | None:
 
 
 def _mixed(nothing: Floats, something: Floats, weights: Floats, parts: Floats) -> Floats:
-    """Return the (candidates, parts) density of estimates, kept above what can be divided by."""
+    """Return the (candidates, parts) density of estimates, kept above `_TINY`."""
     return np.maximum(nothing + (something @ weights) * (1 - parts), _TINY)
 
 
 def selected_level(confidence_level: float, chosen: int, tests: int) -> float:
-    """Return the level at which the intervals of chosen candidates cover as asked, on average.
+    """Return the level at which intervals of chosen candidates cover as asked on average.
 
     References
     ----------
     Benjamini and Yekutieli, Journal of the American Statistical Association 2005, section 3: with
-    R of m chosen, 1 - q R / m. By hand: 10 of 100 at 0.95 need 0.995 each.
+    R of m chosen, 1 - q R / m. By hand: 10 chosen of 100 need 0.995 each for 0.95.
     """
     return 1 - (1 - confidence_level) * max(chosen, 1) / tests

@@ -1,8 +1,8 @@
-"""Shares of texts that are few beside the cells of a tally: all fitted at once, by least squares.
+"""Shares of texts that are few compared with a tally's cells, fitted together by least squares.
 
-Nothing is assumed of how shares are spread, so with fixed weights the fit would be unbiased
-whatever the hashes of the candidates are. The weights are estimated too; with few reports this
-biases the fit by a small part of its standard error. Many candidates need
+The fit assumes nothing about the distribution of shares. So with fixed weights it would be unbiased
+for any hashes of the candidates. The weights are estimated, too. With few reports that biases the
+fit by a small fraction of its standard error. Many candidates need
 `analysis.estimate.decoding.fit`.
 """
 
@@ -15,7 +15,7 @@ from analysis.estimate.decoding.noise import Chances, variances
 
 
 def fit_few(tallies: Floats, reports: Ints, cells: Cells, chances: Chances) -> Fit | None:
-    """Return the fit, or None if the candidates are too many for the cells.
+    """Return the fit; None if the candidates are too many for the cells.
 
     Parameters are those of `analysis.estimate.decoding.fit.fit`.
     """
@@ -34,7 +34,7 @@ def fit_few(tallies: Floats, reports: Ints, cells: Cells, chances: Chances) -> F
         left = (apart - columns @ shares) ** 2
         possible = possible_shares(np.clip(shares, 0.0, 1.0))
         alone = variances(cells.single(possible), reports, chances).sum(axis=1)
-        # What is left beyond noise is due to other texts; the fit has taken a part of it away.
+        # Residuals beyond noise are due to other texts. The fit has absorbed a part of them.
         scale = free / (free - texts)
         beyond = float(left.sum()) * scale - float(alone.sum())
         beside = max(0.0, beyond / (cohorts * float(np.trace(strangers))))

@@ -1,4 +1,4 @@
-"""The noise of tallies of randomized reports: its covariance, cell by cell."""
+"""The noise of tallies of randomized reports: its covariance between cells."""
 
 from dataclasses import dataclass
 
@@ -11,21 +11,23 @@ from analysis.estimate import Floats, Ints
 class Chances:
     """The probabilities that a report counts for a cell that its value supports, or does not.
 
-    Each pair holds the chance that the cell is counted if it is supported, then if it is not.
+    Each pair holds the probability that a cell is counted if it is supported, then if it is not.
     With `one_symbol` a report counts for one cell of its cohort, and the pairs are those of k-ary
-    randomized response; else each cell is drawn by itself, like the bits of RAPPOR.
+    randomized response. Otherwise each cell is drawn independently, like the bits of RAPPOR.
 
     Parameters
     ----------
     permanent : (float, float)
-        The chances of what is drawn once for a person and remembered; (1, 0) if nothing is.
+        The probabilities of the draw that is made once for a person and kept; (1, 0) if there is
+        none.
     instant : (float, float)
-        Those of what is drawn for each report, given what was remembered; (1, 0) if nothing is.
+        The probabilities of the draw for each report, given the permanent draw; (1, 0) if there is
+        none.
     one_symbol : bool
         Whether a report counts for one cell.
     repeats : float
-        How many reports share a person, and so a permanent draw; if persons sent R_1, R_2, ...
-        reports, the sum of R_i^2 over the sum of R_i.
+        The number of reports of one person, which share a permanent draw. If persons sent R_1, R_2,
+        ... reports, it is the sum of R_i^2 over the sum of R_i.
     """
 
     permanent: tuple[float, float]
@@ -35,22 +37,23 @@ class Chances:
 
     @property
     def p(self) -> float:
-        """The chance that a report counts for a cell that its value supports."""
+        """The probability that a report counts for a cell that its value supports."""
         first, second = self.permanent, self.instant
         return first[0] * second[0] + (1 - first[0]) * second[1]
 
     @property
     def q(self) -> float:
-        """The chance that a report counts for a cell that its value does not support."""
+        """The probability that a report counts for a cell that its value does not support."""
         first, second = self.permanent, self.instant
         return first[1] * second[0] + (1 - first[1]) * second[1]
 
 
 @dataclass(frozen=True)
 class Background:
-    """Strings that are not candidates: they hit cells at random, since their hashes are random.
+    """Strings that are not candidates. They hit cells at random, since their hashes are random.
 
-    `mean` is the chance that such a string supports a cell, `both` that it supports two given ones.
+    `mean` is the probability that such a string supports a given cell, and `both` that it supports
+    two given cells.
     """
 
     mean: float
@@ -58,12 +61,12 @@ class Background:
 
     @classmethod
     def of(cls, cells: int, hashes: int) -> "Background":
-        """Return that of `hashes` cells drawn out of `cells`, where equal ones count once."""
+        """Return the background of `hashes` draws from `cells` cells. Equal draws count once."""
         none, neither = (1 - 1 / cells) ** hashes, max(0.0, 1 - 2 / cells) ** hashes
         return cls(1 - none, 1 - 2 * none + neither)
 
     def covariance(self, cells: int) -> Floats:
-        """Return the (cells, cells) covariance of which cells such a string supports."""
+        """Return the (cells, cells) covariance of indicators that such a string supports a cell."""
         apart = np.full((cells, cells), self.both - self.mean**2)
         np.fill_diagonal(apart, self.mean * (1 - self.mean))
         return apart
@@ -72,16 +75,16 @@ class Background:
 def covariance(single: Floats, pairs: Floats | None, reports: Ints, chances: Chances) -> Floats:
     """Return the covariance of a cohort's debiased tallies ``(count / reports - q) / (p - q)``.
 
-    It includes sampling and both draws; more reports of the same person reduce only the instant
-    draw's part.
+    It includes sampling and both draws. More reports of the same person reduce only the part of the
+    instant draw.
 
     Parameters
     ----------
     single : (cohorts, cells) array
         The share of people whose value supports a cell.
     pairs : (cohorts, cells, cells) array, or None
-        The share of people whose value supports both cells; its diagonal is not read, and with
-        `one_symbol` nothing is.
+        The share of people whose value supports both cells. The diagonal is not used. With
+        `one_symbol`, the whole array is not used.
     reports : (cohorts,) array
         How many reports each cohort made, at least 1.
     chances : Chances
@@ -90,7 +93,7 @@ def covariance(single: Floats, pairs: Floats | None, reports: Ints, chances: Cha
     Returns
     -------
     (cohorts, cells, cells) array
-        With `one_symbol` the rows sum to 0.
+        The covariance. With `one_symbol` its rows sum to 0.
     """
     if pairs is None or chances.one_symbol:
         known, drawn, fresh, reported = _one_symbol(single, reports, chances)
@@ -120,7 +123,7 @@ def variances(single: Floats, reports: Ints, chances: Chances) -> Floats:
 
 
 def _drawn(single: Floats, chances: Chances) -> Floats:
-    """Return (cohorts, cells) how likely a permanent draw has a cell."""
+    """Return (cohorts, cells) the probability that a permanent draw has a cell."""
     p, q = chances.permanent
     return q + (p - q) * single
 
@@ -128,10 +131,10 @@ def _drawn(single: Floats, chances: Chances) -> Floats:
 def _one_symbol(
     single: Floats, reports: Ints, chances: Chances
 ) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return what the covariance of two cells is made of: -(known xy + fresh XY).
+    """Return the parts of the covariance of two cells, -(known xy + fresh XY).
 
-    The instant draws' products XY = (q2 + (p2 - q2) x)(q2 + (p2 - q2) y) less those of the
-    permanent draws are what is fresh in a report. The four are `known`, x, `fresh`, X.
+    The fresh part of a report has the products XY = (q2 + (p2 - q2) x)(q2 + (p2 - q2) y) of the
+    instant draws, less those of the permanent draws. The four results are `known`, x, `fresh`, X.
     """
     p, q = chances.instant
     drawn, fresh = _drawn(single, chances), 1 / reports[:, None]

@@ -1,4 +1,4 @@
-"""The inverse of the covariance of all rows, which noise and candidates' effects make."""
+"""The inverse of the covariance of all rows, which consists of noise and candidates' effects."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,16 +9,17 @@ import scipy
 from analysis.estimate import Floats, Ints
 from analysis.estimate.decoding.cells import Cells
 
-#: From so many candidates without an effect of their own, the information of all such is guessed
-#: before the last round. Columns of hashes are much alike: it differs by a few percent.
+#: A sample of this many candidates without an effect of their own stands for the information of all
+#: such candidates before the last round. It differs by a few percent, since columns of hashes are
+#: similar.
 SAMPLE = 64
 
 
 @dataclass(frozen=True)
 class Whitener:
-    """The factors that turn rows of a cohort into rows with independent noise of variance 1.
+    """The factors that transform rows of a cohort into rows with independent noise of variance 1.
 
-    `null` is how many of the rows carry no information, since those of a cohort sum to 0.
+    `null` is the number of rows without information, since the rows of a cohort may sum to 0.
     """
 
     factors: Floats
@@ -27,27 +28,27 @@ class Whitener:
 
     @classmethod
     def of(cls, noise: Floats, strangers: Floats, extra: float) -> "Whitener":
-        """Return that of the noise of cells, plus `extra` times the covariance of `strangers`."""
+        """Return the whitener of the cells' noise and `extra` times `strangers`' covariance."""
         spread = noise + extra * strangers
         cells = spread.shape[1]
         null = 0
         if np.abs(spread.sum(axis=2)).max() < 1e-9 * np.abs(spread).max():
-            # A report counts for one symbol, so rows of a cohort sum to 0. So do all columns that
-            # they are compared with: any variance of that sum will do.
+            # A report counts for one symbol, so the rows of a cohort sum to 0. All columns that
+            # they are compared with sum to 0, too. So any variance of that sum will do.
             spread = spread + np.trace(spread, axis1=1, axis2=2)[:, None, None] / cells**2
             null = len(spread)
-        # A cell without any noise, because its channel changes nothing, still has rounding.
+        # A cell without noise, because its channel changes nothing, still has rounding errors.
         rounding = 1e-9 * np.trace(spread, axis1=1, axis2=2)[:, None, None] / cells
         factors = np.linalg.inv(np.linalg.cholesky(spread + rounding * np.eye(cells)))
         return cls(factors, factors @ strangers @ factors.transpose(0, 2, 1), null)
 
     def white(self, rows: Floats) -> Floats:
-        """Return the rows, or columns of them, whitened."""
+        """Return whitened rows, or whitened columns of rows."""
         cohorts, cells = self.factors.shape[:2]
         return np.asarray((self.factors @ rows.reshape(cohorts, cells, -1)).reshape(rows.shape))
 
     def back(self, rows: Floats) -> Floats:
-        """Return rows that have the same products with columns as `rows` with whitened ones."""
+        """Return rows whose products with columns equal those of `rows` with whitened columns."""
         cohorts, cells = self.factors.shape[:2]
         turned = self.factors.transpose(0, 2, 1)
         return np.asarray((turned @ rows.reshape(cohorts, cells, 1)).ravel())
@@ -59,9 +60,9 @@ class Whitener:
 
 @dataclass(frozen=True)
 class Solved:
-    """The inverse of V, the covariance of whitened rows: `apply` gives ``V^-1 z``.
+    """The inverse of V, the covariance of whitened rows; `apply` returns ``V^-1 z``.
 
-    `information` is ``x' V^-1 x`` for the column x of each candidate, `trace` that of V^-1.
+    `information` is ``x' V^-1 x`` for the column x of each candidate, and `trace` is that of V^-1.
     """
 
     apply: Callable[[Floats], Floats]
@@ -75,13 +76,13 @@ def solve(cells: Cells, whitener: Whitener, loose: Floats, fitted: Ints, exact: 
     Parameters
     ----------
     cells, whitener : Cells and Whitener
-        The columns x, and what whitens them.
+        The columns x, and their whitener.
     loose : (candidates,) array
-        The variance of each effect; all are 0, or none.
+        The variance of each effect. Either all are 0, or none is.
     fitted : (fitted,) array
-        The numbers of those whose effects are not part of the whitener.
+        The indices of candidates whose effects are not part of the whitener.
     exact : bool
-        Whether the information of the others is computed one by one, too.
+        Whether the information of the other candidates is computed for each, too.
     """
     rows = cells.cohorts * cells.cells
     if not loose.any():
@@ -92,8 +93,8 @@ def solve(cells: Cells, whitener: Whitener, loose: Floats, fitted: Ints, exact: 
     products = columns.T @ columns
     factor = scipy.linalg.cho_factor(products + np.diag(1 / loose[fitted]), check_finite=False)
     inverse = scipy.linalg.cho_solve(factor, np.eye(len(fitted)), check_finite=False)
-    # Computed from what is left without the candidate's own effect: the direct formula would lose
-    # all digits.
+    # This is computed from the covariance without the candidate's own effect, since the direct
+    # formula would lose all digits.
     alone = np.maximum(1 / np.diag(inverse) - 1 / loose[fitted], 1e-6 / loose[fitted])
     information[fitted] = 1 / (loose[fitted] + 1 / alone)
     trace = rows - whitener.null - float((inverse * products).sum())

@@ -1,11 +1,11 @@
-"""Frequent texts of which no list is known, found from their beginnings on.
+"""A search for frequent texts without a list of candidates, from their beginnings on.
 
-The prefix-extending method (Wang, Li and Jha, "Locally differentially private heavy hitter
-identification", IEEE TDSC 2021): each respondent reports a hash of the beginning of their text, of
-a length that their cohort says. Beginnings that are frequent at one length are extended by all
-letters to the next. Each length has other respondents: a text is chosen at the first length at
-which it is whole, and its share is estimated from the later ones, so that no report is used for
-both. Nothing is extended to the last length; all texts are whole there.
+This is the prefix-extending method (Wang, Li and Jha, "Locally differentially private heavy hitter
+identification", IEEE TDSC 2021). Each respondent reports a hash of the beginning of their text. The
+cohort says how many letters that takes. Beginnings that are frequent at one length are extended by
+all letters to the next. Each length has different respondents. A text is chosen at the first length
+at which it is whole, and its share is estimated from the later lengths, so that no report is used
+for both. Nothing is extended to the last length, since all texts are whole there.
 """
 
 from collections.abc import Sequence
@@ -25,23 +25,24 @@ from analysis.estimate.decoding import Chances, detected, selected_level
 from analysis.estimate.discovery.one_length import NOBODY, Hashed, Length
 from analysis.mechanisms.base import Share
 
-#: The letters of texts, if the author does not say: more letters cost time and find a little less.
+#: The default letters of texts. More letters cost time, and the search finds a little less.
 LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789 -'.äöüåøéèáíóúñç"
-#: On average, at most this part of the texts that are found is false.
+#: On average, at most this proportion of the texts that are found is false.
 ALPHA = 0.05
-#: The average number of false texts that a length lets through; later lengths sort them out.
+#: The average number of false texts that pass a length. Later lengths sort them out.
 SPARE = 2.0
-#: The most beginnings that are extended; this bounds the time that a search takes.
+#: The most beginnings that are extended, which bounds the time of a search.
 WIDEST = 64
-#: The most endings of one beginning that are tried; where a step is longer, shorter ones are.
+#: The most endings of one beginning that are tried. If a step has more, shorter endings are tried.
 ENDINGS = 300_000
-#: A text explains the reports that chose it only if other reports have a p-value below this for it.
+#: A text is fitted to the reports by which it was chosen only if other reports give it a p-value
+#: below this.
 _THERE = 0.02
 
 
 @dataclass(frozen=True)
 class Found:
-    """The estimated share of a text: nearly normal around the truth, with this standard error."""
+    """The estimated share of a text. It is nearly normal around the truth, with this error."""
 
     text: str
     estimate: float
@@ -50,10 +51,10 @@ class Found:
 
 @dataclass(frozen=True)
 class Search:
-    """The texts found, the most frequent first, and estimate and standard error of `no_answer`.
+    """The texts found, the most frequent first, and the share of `no_answer` with its error.
 
-    Intervals at `level` cover as often as was asked, on average over all texts that are found
-    (false coverage rate).
+    Intervals at `level` cover at the level asked on average over all texts that are found (false
+    coverage rate).
     """
 
     texts: tuple[Found, ...]
@@ -63,7 +64,7 @@ class Search:
 
 @dataclass
 class _Share:
-    """The share that the lengths after `index` estimate together, weighted by precision."""
+    """A share, estimated from all lengths after `index`, weighted by precision."""
 
     index: int
     weight: float = 0.0
@@ -80,7 +81,7 @@ class _Share:
 
     @property
     def p_value(self) -> float:
-        """The p-value of a share of 0, against a greater one; 1 if there were no reports."""
+        """The p-value of a share of 0 against a greater share; 1 if there were no reports."""
         return float(ndtr(-self.sum / self.weight**0.5)) if self.weight else 1.0
 
 
@@ -97,15 +98,15 @@ def find(
     Parameters
     ----------
     encoder, chances
-        Those of the reports; ``chances.one_symbol``.
+        Those of the reports, with ``chances.one_symbol``.
     counts : (cohorts, symbols) array
-        How many reports of each cohort are each symbol.
+        The number of each cohort's reports that are each symbol.
     no_answer : bool
         Whether respondents may skip the question.
     letters : str
-        The letters of texts; texts with other letters are not found.
+        The letters of texts. Texts with other letters are not found.
     confidence_level : float
-        The level of the intervals that `Search.level` is for.
+        The level that intervals at `Search.level` have on average.
     """
     each = counts.reshape(len(encoder.lengths), encoder.functions, encoder.inputs)
     lengths = [Length(encoder, index, counted, chances) for index, counted in enumerate(each)]
@@ -126,7 +127,7 @@ def find(
 def _search(
     lengths: Sequence[Length], shares: dict[Hashed, _Share], letters: str
 ) -> list[list[Hashed]]:
-    """Return what survives at each length, and put whole texts into `shares`."""
+    """Return the beginnings that survive at each length, and add whole texts to `shares`."""
     begun, survived = [""], list[list[Hashed]]()
     for index, length in enumerate(lengths[:-1]):
         tried = _extended(begun, length.letters, letters)
@@ -140,10 +141,10 @@ def _search(
 def _estimate(
     lengths: Sequence[Length], shares: dict[Hashed, _Share], survived: Sequence[Sequence[Hashed]]
 ) -> None:
-    """Estimate `shares`, each from the lengths after that which chose it.
+    """Estimate `shares`, each from the lengths after the one at which it was chosen.
 
-    What was chosen at a length itself is fitted beside them only if other lengths confirm it:
-    otherwise it would fit the noise of this length.
+    Texts that were chosen at a length itself are fitted there too, but only if other lengths
+    confirm them. Otherwise they would fit the noise of this length.
     """
     for index in reversed(range(len(lengths))):
         length = lengths[index]
@@ -162,7 +163,7 @@ def _estimate(
 
 
 def _extended(begun: Sequence[str], length: int, letters: str) -> list[Hashed]:
-    """Return what respondents with longer texts that begin so may have hashed at a length."""
+    """Return the hashed beginnings of longer texts that begin with one of `begun`, at a length."""
     extended: list[Hashed] = []
     for beginning in begun:
         for more in range(1, length - len(beginning) + 1):
@@ -186,18 +187,18 @@ def floor(
     """Return the share above which a text of at most `longest` letters is found 9 times in 10.
 
     It is the share f with ``f = (z1 sd(0) + z2 sd(f)) sqrt(L / n)``, where L is the number of
-    lengths and sd the standard error from one report. z1 is what the choice at a length demands, z2
-    what all of them together need. Collisions are left out; they count where n is near a million,
-    or beyond.
+    lengths and sd is the standard error from one report. z1 is the quantile for being chosen at one
+    length, and z2 that for passing all lengths. Collisions are ignored. They matter if n is near a
+    million or above.
 
-    By hand: ε = 2 (sd 0.85, at f 0.90), 8 lengths and 100,000 respondents, z1 = 3.9 and z2 = 1.9,
+    By hand: ε = 2 (sd 0.85 at 0, 0.90 at f), 8 lengths, 100,000 respondents, z1 = 3.9 and z2 = 1.9
     give 4.6 %.
     """
     portion = Fraction(1, len(encoder.lengths))
     alone = Share("", Fraction(chances.p), Fraction(1, encoder.inputs), portion)
     passed = sum(length < longest for length in encoder.lengths[:-1]) + 1
     step = max(np.diff((0, *encoder.lengths[:-1])), default=1)
-    # A middling case is ten frequent beginnings and all their endings; it hardly moves z1.
+    # This takes ten frequent beginnings and all their endings; z1 hardly depends on that.
     tried = 20 * len(letters) ** int(step)
     seen, sure = -float(ndtri(SPARE / tried)), float(ndtri(0.9 ** (1 / passed)))
 

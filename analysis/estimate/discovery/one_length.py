@@ -1,4 +1,4 @@
-"""The frequent texts among respondents who were asked for the hash of beginnings of one length."""
+"""The frequent texts among the respondents who report hashes of beginnings of one length."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,23 +14,24 @@ from analysis.estimate import Floats, Ints
 from analysis.estimate.decoding import Chances, fit_texts
 from analysis.mechanisms.base import Share
 
-#: The most texts that are chosen at one length; this bounds the time that it takes.
+#: The most texts that are chosen at one length, which bounds the time.
 MOST = 128
-#: Chosen texts explain noise, which makes it look small: so many free cells allow one text.
+#: The number of free cells for each chosen text. More texts would explain noise, which would then
+#: look too small.
 _FREE = 6
-#: Rounds in which frequent texts are subtracted, to see what they hide.
+#: The rounds in which frequent texts are subtracted, so that others become visible.
 _ROUNDS = 8
 #: The number of texts that are scored at once.
 _ROWS = 16384
 
-#: What is hashed (`NOTHING`, `WHOLE` or `BEGINNING`), and the text.
+#: The kind of hashed text (`NOTHING`, `WHOLE` or `BEGINNING`), and the text.
 Hashed = tuple[int, str]
 NOBODY: Hashed = (NOTHING, "")
 
 
 @dataclass(frozen=True)
 class Length:
-    """The tallies of those who were asked for one of the encoder's lengths."""
+    """The tallies of the respondents who report on one of the encoder's lengths."""
 
     encoder: Prefix
     index: int
@@ -53,7 +54,7 @@ class Length:
 
     @cached_property
     def tallies(self) -> Floats:
-        """The (held, symbols) unbiased shares of people whose text has that symbol."""
+        """(held, symbols) unbiased shares of people whose text has a symbol."""
         p, q = self.chances.p, self.chances.q
         return np.asarray((self.counts[self.held] / self.totals[:, None] - q) / (p - q))
 
@@ -70,14 +71,14 @@ class Length:
         return fitted.estimate, fitted.std_error
 
     def scores(self, hashed: Ints, shares: Floats, cells: Ints) -> Floats:
-        """Return by how many standard errors further texts are above 0, each fitted alone.
+        """Return the shares of further texts in standard errors, each text being fitted alone.
 
         Parameters
         ----------
         hashed, shares : (fitted, held) and (fitted,) arrays
-            The symbols of texts that are subtracted, and their shares.
+            The symbols and shares of texts that are subtracted.
         cells : (texts, held) array
-            The places of the further texts' symbols in `tallies`, row after row.
+            The indices of the further texts' symbols in the flattened `tallies`.
         """
         functions, symbols = self.tallies.shape
         explained = np.full((functions, symbols), (1 - shares.sum()) / symbols)
@@ -85,10 +86,10 @@ class Length:
             explained[np.arange(functions), places] += share
         reports, left = self.totals[:, np.newaxis], self.tallies - explained
         alone = Share("", Fraction(self.chances.p), Fraction(self.chances.q))
-        # Shares at which a cell is counted with a chance of q / 2, and of 1 - q / 2.
+        # The shares at which a cell is counted with probability q / 2, and with 1 - q / 2.
         ends = alone.estimate(np.array([alone.q / 2, 1 - alone.q / 2], dtype=np.float64), 1)
         noise = alone.variance(np.clip(explained, ends.min(), ends.max())) / reports
-        # Texts that are not fitted make cells differ by more than noise.
+        # Because of texts that are not fitted, cells differ by more than noise.
         noise += max(0.0, float(np.mean(left**2 - noise)))
         above, spread = (reports * left).ravel(), (reports**2 * noise).ravel()
         blocks = (cells[start : start + _ROWS] for start in range(0, len(cells), _ROWS))
@@ -99,9 +100,9 @@ class Length:
     def survivors(
         self, known: Sequence[Hashed], tried: Sequence[Hashed], spare: float
     ) -> list[Hashed]:
-        """Return those of `tried` that seem to be there beside `known`, the most frequent first.
+        """Return those of `tried` that seem to exist besides `known`, the most frequent first.
 
-        Of texts that are not there, about `spare` survive on average.
+        On average, about `spare` texts survive that do not exist.
         """
         hashed = np.concatenate([self.symbols(known), self.symbols(tried)])
         cells = hashed[len(known) :] + self.encoder.inputs * np.arange(len(self.held))
@@ -112,7 +113,7 @@ class Length:
             shares, errors = self.fit(hashed[taken])
             score = self.scores(hashed[taken], shares, cells)
             score[np.array(taken[len(known) :], dtype=np.int64) - len(known)] = -np.inf
-            # A text that shares cells with a frequent one seems to be there, but less so.
+            # A text that shares cells with a frequent text seems to exist, but has a lower score.
             new = np.flatnonzero(score >= max(limit, float(score.max()) / 2))
             room = most - (len(taken) - len(known))
             if not len(new) or room <= 0:
@@ -128,7 +129,7 @@ class Length:
 
 
 def symbols(encoder: Prefix, index: int, what: Iterable[Hashed]) -> Ints:
-    """Return the (texts, functions) symbols of what is hashed at the length with this index."""
+    """Return the (texts, functions) symbols of hashed texts at the length with this index."""
     start = index * encoder.functions
     words = [text_words(how, text, start, encoder.functions) for how, text in what]
     return np.array(words, dtype=np.int64).reshape(-1, encoder.functions) % encoder.inputs

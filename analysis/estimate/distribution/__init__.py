@@ -1,8 +1,9 @@
-"""The distribution of a number, for display: by EM with smoothing, with bootstrap bands.
+"""The distribution of a number for display, by EM with smoothing, with bootstrap bands.
 
-Smoothing makes single ranges readable, and biases them: it flattens what is steep. So the bands
-show how much of the picture is noise, not where the truth is. For statements about a distribution
-use its quartiles (`analysis.estimate.number`), whose intervals hold for every distribution.
+Smoothing makes single ranges readable but biases them, since it flattens steep parts. So the bands
+show how much of the picture is noise, and not where the truth is. For statements about a
+distribution use its quartiles (`analysis.estimate.number`), whose intervals are valid for every
+distribution.
 """
 
 from collections.abc import Callable
@@ -21,18 +22,18 @@ from analysis.estimate.distribution.em import rest, shifted
 from analysis.estimate.distribution.ranges import cells, edges, middles, places, tells_distribution
 from analysis.estimate.intervals import FEW, check_level
 
-#: The number of resamples that are fitted at once: more would save no time.
+#: The number of resamples that are fitted at once. More would save no time.
 _BATCH = 100
 
 
 @dataclass(frozen=True)
 class Range:
-    """The share of numbers in ``low <= number < high``; the last range includes `high`.
+    """The share of numbers in ``low <= number < high``. The last range includes `high`.
 
-    It is that among those who answered; `estimate` is None if there are no reports. The percentile
-    band has the level for this range alone, and the smoothing's bias, like the estimate. `flag`
-    holds words joined by ``;``: ``smoothed`` (for display), ``few`` (answers) and ``not-converged``
-    (the fit could still move).
+    It is the share among those who answered. `estimate` is None if there are no reports. The
+    percentile band has its level for this range alone. Like the estimate, it has the bias of
+    smoothing. `flag` holds words joined by ``;``: ``smoothed`` (for display), ``few`` (there are
+    few answers) and ``not-converged`` (the fit could still move).
     """
 
     term: str
@@ -56,7 +57,7 @@ def distribution(
     confidence_level: float = 0.95,
     smooth: bool = True,
 ) -> tuple[Range, ...]:
-    """Return the likeliest distribution, smoothed, over about `bins` ranges between round numbers.
+    """Return the smoothed likeliest distribution over about `bins` ranges between round numbers.
 
     The shares of ranges sum to 1.
 
@@ -69,19 +70,19 @@ def distribution(
     bins : int
         The approximate number of ranges, from 1 to 100.
     rng : Generator, optional
-        What draws resamples; without it there are none, and no bands (0 to 1, method ``none``).
+        The generator of resamples. Without it there are no bands (0 to 1, method ``none``).
     resamples : int
-        The number of tallies drawn with the shares of this one (multinomial bootstrap), each fitted
-        in the same way.
+        The number of tallies that are drawn with the shares of this one (multinomial bootstrap).
+        Each is fitted in the same way.
     confidence_level : float
         The level of each band, in (0, 1).
     smooth : bool
-        False gives maximum likelihood: no flag ``smoothed``, and a few high peaks.
+        False gives maximum likelihood, which has no flag ``smoothed`` and a few high peaks.
 
     Raises
     ------
     ValueError
-        If reports show only the mean, or an argument is outside its range.
+        If reports depend on the mean alone, or if an argument is outside its range.
 
     References
     ----------
@@ -137,8 +138,8 @@ def distribution(
 def _blur(sizes: Floats, parts: int) -> Floats:
     """Return the matrix that smooths cells with weights 1/4, 1/2, 1/4.
 
-    It smooths the density of cells, so that large cells are not preferred. No-answer, which is the
-    last part, has no neighbors.
+    It smooths the density of cells, so that large cells are not preferred. No-answer, the last
+    part, has no neighbors.
     """
     blur = np.eye(parts)
     for left, (size, next_size) in enumerate(pairwise(sizes)):

@@ -1,24 +1,24 @@
-"""The likeliest mixture behind noisy reports, by EM, of many tallies at once."""
+"""The likeliest mixture behind noisy reports, by EM for many tallies at once."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from analysis.estimate import Floats
 
-#: EM ends when a step moves no more than this part of all weight.
+#: EM ends when a step moves no more than this fraction of the weight.
 _STILL = 1e-5
 _ROUNDS = 5000
 
 
 def early_em(chances: Floats, counts: Floats, gain: float) -> Floats:
-    """Return (m,) weights after the steps of EM, from equal ones, that gain enough likelihood.
+    """Return (m,) weights after EM from equal weights, which ends when steps gain too little.
 
-    Stopping early leaves out what only noise explains.
+    Stopping early leaves out features that only noise explains.
 
     Parameters
     ----------
     chances : (reports, m) array
-        The positive chance of each report under each component of the mixture.
+        The probability of each report under each component of the mixture, above 0.
     counts : (reports,) array
         How often each report was made, not all 0.
     gain : float
@@ -37,7 +37,7 @@ def early_em(chances: Floats, counts: Floats, gain: float) -> Floats:
 def rest(
     chances: Floats, shares: Floats, start: Floats, blur: Floats
 ) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return where EM converges for each of many tallies, and whether it did; accelerated.
+    """Return the limit of accelerated EM for each of many tallies, and whether it converged.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def rest(
 def shifted(
     chances: Floats, share: Floats, weights: Floats, others: Floats, blur: Floats
 ) -> Floats:
-    """Return about where EM converges for other tallies: to first order in their differences.
+    """Return the limits of EM for other tallies, to first order in their differences.
 
     Parameters
     ----------

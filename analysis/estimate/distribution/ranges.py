@@ -1,4 +1,4 @@
-"""The channel of a number with its rounding, and the round ranges of a number."""
+"""The channel of a number, including its rounding, and ranges between round numbers."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,21 +13,21 @@ from analysis.core.domain import Numbers
 from analysis.core.randomizer import Randomizer
 from analysis.estimate import Floats, Ints
 
-#: The most classes of reports; further kinds join their neighbors, which hides far less of a number
-#: than noise does.
+#: The most classes of reports. If there are more reports, neighbors share a class, which hides far
+#: less about a number than noise does.
 REPORTS = 128
 
 
 @dataclass(frozen=True)
 class Places:
-    """The channel of a number, of up to `REPORTS` classes of reports.
+    """The channel of a number, with up to `REPORTS` classes of reports.
 
     Attributes
     ----------
     at_points : (reports, points) array
-        The chance of each class of reports at the points of the encoder's grid.
+        The probability of each class of reports at the points of the encoder's grid.
     skipped : (reports, 0 or 1) array
-        The same for no-answer, if it is possible.
+        The probability of each class for no-answer, if it is possible.
     starts : (reports,) array
         The first symbol of each class.
     """
@@ -42,43 +42,44 @@ class Places:
         return int(self.at_points.shape[1]) - 1
 
     def chances(self, places: Floats) -> Floats:
-        """Return the (reports, places) chance of each class of reports at places in [0, 1]."""
+        """Return the (reports, places) probability of each class at positions in [0, 1]."""
         position = places * self.steps
         left = np.minimum(position.astype(np.int64), self.steps - 1)
         part = position - left
         return self.at_points[:, left] * (1 - part) + self.at_points[:, left + 1] * part
 
     def classes(self, counts: Ints) -> Floats:
-        """Return (reports,) how many reports of each class are in a (1, symbols) tally."""
+        """Return (reports,) the number of reports of each class in a (1, symbols) tally."""
         return np.add.reduceat(counts.reshape(-1), self.starts).astype(np.float64)
 
 
 def tells_distribution(randomizer: Randomizer[Any, Any], domain: Numbers) -> bool:
-    """Return whether reports carry more information on the numbers than their mean.
+    """Return whether reports carry more information about the numbers than their mean.
 
-    If numbers are rounded to the ends of the range, they do only if no other number is possible.
+    If numbers are rounded to the ends of the range, they do so only if no other number is possible.
     """
     return bool(randomizer.encoder.steps > 1 or domain.steps == 1)
 
 
 @lru_cache(maxsize=32)
 def places(randomizer: Randomizer[Any, Any]) -> Places:
-    """Return those of a randomizer with encoder `grid` and a channel that a table describes."""
+    """Return the channel of a randomizer with the encoder `grid` and a channel of one symbol."""
     encoder, channel = randomizer.encoder, randomizer.channel
     skips = encoder.inputs > encoder.steps + 1
     inputs = [*range(encoder.steps + 1), *[encoder.inputs - 1] * skips]
     size = -(-channel.symbols // REPORTS)
     starts = np.arange(0, channel.symbols, size)
-    # Row by row: the whole table of a fine channel would take more memory than the result.
+    # This goes row by row, since a fine channel's whole table would take more memory than the
+    # result.
     rows = [np.add.reduceat(channel.weights(symbol), starts) for symbol in inputs]
     table = np.array(rows, dtype=float).T / sum(channel.weights(0))
     at_points, skipped = np.hsplit(table, [encoder.steps + 1])
     return Places(at_points, skipped, starts)
 
 
-#: About how many cells all ranges have together: distributions are fitted no finer.
+#: The approximate number of cells of all ranges together. Distributions are fitted to these.
 CELLS = 48
-#: A cell's chances are the mean over at most so many of its numbers.
+#: A cell's probabilities are the mean over at most this many of its numbers.
 _SOME = 32
 #: The most ranges.
 MOST = 100
@@ -86,11 +87,11 @@ _NICE = (Fraction(1), Fraction(2), Fraction(5, 2), Fraction(5))
 
 
 def edges(domain: Numbers, bins: int) -> tuple[Fraction, ...]:
-    """Return the ends of about `bins` ranges: round numbers, except the first and the last end.
+    """Return the ends of about `bins` ranges. All but the first and the last are round numbers.
 
     The width of ranges is one of 1, 2, 2.5, 5, 10, ... that is a multiple of the numbers' step, or
-    so much wider that this does not matter; or it is a few steps. If it is one step, then the last
-    range is the last number alone.
+    so much wider that this does not matter. Otherwise it is a few steps. If it is one step, the
+    last range is the last number alone.
 
     Raises
     ------
@@ -113,9 +114,9 @@ def edges(domain: Numbers, bins: int) -> tuple[Fraction, ...]:
 
 
 def cells(domain: Numbers, ends: tuple[Fraction, ...]) -> list[list[range]]:
-    """Return the cells of each range: groups of neighboring numbers, which count from 0."""
+    """Return the cells of each range: groups of neighboring numbers, by their index from 0."""
     step = (domain.high - domain.low) / domain.steps
-    # The first number at or above each end but the last, which the last range includes.
+    # The first number at or above each end, except the last end, which the last range includes.
     firsts = [-((domain.low - end) // step) for end in ends[:-1]]
     each = max(1, CELLS // len(firsts))
     grouped = []
@@ -127,6 +128,6 @@ def cells(domain: Numbers, ends: tuple[Fraction, ...]) -> list[list[range]]:
 
 
 def middles(cell: range) -> Floats:
-    """Return the numbers of a cell; of a large cell, the middles of equal groups of them."""
+    """Return the numbers of a cell or, if it is large, the middles of equal groups of them."""
     parts = min(len(cell), _SOME)
     return cell.start + (np.arange(parts) + 0.5) * len(cell) / parts - 0.5

@@ -1,4 +1,4 @@
-"""Confidence intervals that cover as often as they say, for shares and means behind a channel."""
+"""Confidence intervals that keep their level, for shares and means behind a channel."""
 
 from analysis.estimate.intervals.finite import finite_interval
 from analysis.estimate.intervals.mover import error_of_difference, mover_difference

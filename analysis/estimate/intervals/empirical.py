@@ -1,11 +1,12 @@
-"""Empirical-likelihood intervals of averages of debiased reports, and of ratios of them.
+"""Empirical-likelihood intervals of averages of debiased reports, and of ratios of averages.
 
-The likelihood of a value is the largest that any law of reports with this value has, where each
-kind of report has a chance of its own (empirical likelihood, Owen 1988). Kinds that were not seen
-have a chance, too: without them an interval shrinks to a point where the rarest kind was not seen,
-and covers .43 instead of .95. Other shares are left free. To hold them at 0 and above seems to add
-information, but where many are near 0, what cannot be taken from them is taken from the others: in
-a table of 5 × 5 with 5 cells that are not 0, such intervals cover .75 to .92.
+The likelihood of a value is the largest likelihood of any law of reports with this value, where
+each kind of report has a probability of its own (empirical likelihood, Owen 1988). Kinds that were
+not seen have a probability, too. Without them, an interval shrinks to a point if the rarest kind
+was not seen, and covers .43 instead of .95. Other shares are left free. Constraining them to at
+least 0 seems to add information. But if many are near 0, the constraint takes from the others what
+it cannot take from these: in a table of 5 × 5 with 5 cells that are not 0, such intervals cover .75
+to .92.
 """
 
 from collections.abc import Callable
@@ -18,12 +19,12 @@ from analysis.estimate.intervals.normal import Interval
 
 #: The most steps of a search; five to ten are usual.
 _STEPS = 100
-#: How precisely the end of an interval is found, in about standard errors: the statistic at the
-#: end is then within 0.00004 of its quantile.
+#: The precision of an interval's ends, in about standard errors. The statistic at an end is then
+#: within 0.00004 of its quantile.
 _NEAR = 1e-5
-#: Values farther away, in about standard errors, are as good as impossible.
+#: Values farther away, in about standard errors, are treated as impossible.
 _FAR = 100.0
-#: The relative width at which a bracket of the search is narrow enough.
+#: The relative width of a bracket at which the search ends.
 _END = 1e-10
 
 
@@ -40,24 +41,25 @@ def empirical_interval(
     Parameters
     ----------
     times : (reports,) array
-        How often each kind of report was made; 0 for kinds that were possible but not seen.
+        How often each kind of report was made, with 0 for possible kinds that were not seen.
     above, below : (reports,) arrays
-        The scores of each kind. With `below` all 1 the ratio is a share or a mean; else it is one
-        in a group.
+        The scores of each kind. If `below` is all 1, the ratio is a share or a mean. Otherwise it
+        is a share or a mean in a group.
     possible : pair of float
-        The least and the largest value that the ratio can have. Where the estimate is outside, the
-        interval has values nearly as likely as the border, so that it never shrinks to a point.
+        The least and the largest value that the ratio can have. If the estimate is outside, the
+        interval has values that are nearly as likely as the border, so that it never shrinks to a
+        point.
     confidence_level : float
         In (0, 1).
     squares : (reports,) array, optional
-        Sums of squared weights, if `times` are sums of weights; both sum to the effective number
-        of respondents. The log-likelihood is then scaled so that its error is the linearized one.
+        Sums of squared weights, if `times` are sums of weights. Both arrays sum to the effective
+        number of respondents. The log-likelihood is then scaled to the linearized variance.
 
     Returns
     -------
     Interval
-        It is all that is possible, with the method ``none``, if the expectation of `below` is not
-        significantly above 0, or reports show no spread.
+        It is the whole possible range, with the method ``none``, if the expectation of `below` is
+        not significantly above 0, or if reports show no spread.
 
     References
     ----------
@@ -92,15 +94,16 @@ def empirical_interval(
 def end_of_interval(
     fall: Callable[[float], float], inside: float, outside: float, reach: float
 ) -> float:
-    """Return where between a likely value and the border the fall passes `reach`, or the border.
+    """Return the point between a likely value and the border where the fall reaches `reach`.
 
-    `fall` gives the root of a statistic that is nearly quadratic around the likeliest value.
+    It is the border if the fall stays below `reach`. `fall` returns the root of a statistic that is
+    nearly quadratic around the likeliest value.
     """
     over = fall(outside) - reach
     if inside == outside or over <= 0:
         return outside
     under = fall(inside) - reach
-    # The fall is nearly linear, so that false position is fast (Illinois variant).
+    # The fall is nearly linear, so that the false-position method is fast (Illinois variant).
     for _ in range(_STEPS):
         middle = inside - under * (outside - inside) / (over - under)
         here = fall(middle) - reach
@@ -114,20 +117,20 @@ def end_of_interval(
 
 
 def _rescaled(times: Floats, squares: Floats | None, scores: Floats) -> Floats:
-    """Return `times`, scaled so that the average of scores, about 0, has its linearized error."""
+    """Return `times` scaled so that the average of scores, about 0, has its linearized error."""
     error = 0.0 if squares is None else float(squares @ scores**2)
     return times * (float(times @ scores**2) / error) if error > 0 else times
 
 
 def _fall(times: Floats, scores: Floats) -> float:
-    """Return the root of twice the log-likelihood that expectation 0 of these scores costs."""
+    """Return the root of twice the loss of log-likelihood if these scores have expectation 0."""
     least, most = float(scores.min()), float(scores.max())
     seen = times > 0
     times, scores = times[seen], scores[seen]
     if not least < 0 < most:
         return _FAR if scores.any() else 0.0
-    # Chances are times / (1 + tilt score), all positive between both ends. At an end, the unseen
-    # kind with the least or the largest score has the rest of 1.
+    # Probabilities are times / (1 + tilt score), all positive between both ends. At an end, the
+    # unseen kind with the least or the largest score has the remaining probability.
     low, high, tilt = -1 / most, -1 / least, 0.0
     for _ in range(_STEPS):
         parts = scores / (1 + tilt * scores)

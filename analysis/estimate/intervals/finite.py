@@ -1,11 +1,11 @@
-"""The interval of how many of a finite population have a value, of whom some were drawn and asked.
+"""The interval of the number of people with a value, in a finite population that was sampled.
 
-Of N people K have the value (the *carriers*). n of the N people are drawn without replacement and
-report. A report supports the value with chance p if its respondent has it, and else with chance q.
-So the number of reports that support it is a sum of two binomial numbers, whose sizes are a
-hypergeometric number and the rest of n. The interval has all K that neither one-sided test rejects,
-as Clopper and Pearson's has all shares: it holds at every K. If everybody was asked (N = n) the
-only chance is that of randomization.
+Of N people, K have the value (the *carriers*). n of the N people are drawn without replacement and
+report. A report supports the value with probability p if its respondent has it, and with
+probability q otherwise. So the number of reports that support it is a sum of two binomial numbers,
+whose sizes are a hypergeometric number and the rest of n. The interval has all K that neither
+one-sided test rejects, as Clopper and Pearson's interval has all such shares. So it covers at every
+K. If everybody was asked (N = n), only randomization is random.
 """
 
 from collections.abc import Callable
@@ -20,44 +20,44 @@ from analysis.estimate.intervals.shares import profile_likelihood
 
 #: The method's name.
 METHOD = "finite-clopper-pearson"
-#: Sums over counts reach so many standard deviations to each side, and so many counts more: what
-#: is beyond has a chance below 1e-14.
+#: Sums over counts reach this many standard deviations, and this many counts more, to each side.
+#: The rest has a probability below 1e-14.
 _REACH, _MORE = 8.0, 20
-#: The chances of counts are interpolated (cubic splines) between numbers of carriers that are
-#: this part of a standard deviation apart, which is precise to 1e-7, or 1.
+#: The probabilities of counts are interpolated by cubic splines between numbers of carriers. These
+#: are this fraction of a standard deviation apart, but at least 1, which is precise to 1e-7.
 _APART = 1 / 16
-#: The most chances in one piece of memory.
+#: The most probabilities in one piece of memory.
 _PIECE = 2**21
 
 
 def finite_interval(
     count: int, n: int, population: int, p: float, q: float, confidence_level: float = 0.95
 ) -> Interval:
-    """Return the interval of how many people of a population have a value.
+    """Return the interval of the number of people of a population who have a value.
 
     Parameters
     ----------
     count, n : int
-        How many reports support the value, of so many, ``0 <= count <= n``.
+        The number of reports that support the value, and of all reports, ``0 <= count <= n``.
     population : int
-        The number of people that respondents were drawn from without replacement, at least `n`.
+        The number of people from whom respondents were drawn without replacement, at least `n`.
     p, q : float
-        The probability that a report supports the value if it is the true one, and if another is.
+        The probabilities that a report supports the value if it is true, and if another is true.
     confidence_level : float
         In (0, 1).
 
     Returns
     -------
     Interval
-        Whole numbers of people, from 0 to `population`. The interval is a point where nothing is
-        random: everybody was asked, and reports are true. Where reports are further off than
-        randomization explains at this level, all K are rejected, or all but a border; then the
-        profile likelihood's interval of the share is returned, with its name.
+        Whole numbers of people, from 0 to `population`. The interval is a point if nothing is
+        random: everybody was asked, and reports are true. If randomization does not explain the
+        reports at this level, all K are rejected, or all but a border. Then the result is the
+        profile-likelihood interval of the share, with that method's name.
 
     Raises
     ------
     ValueError
-        If p and q are equal or no probabilities, or a number is out of range.
+        If p and q are equal or not probabilities, or if a number is out of range.
 
     References
     ----------
@@ -74,11 +74,11 @@ def finite_interval(
     if n == 0:
         return Interval(0.0, float(population), METHOD)
     if p < q:
-        # Reports that do not support the value are more likely with it.
+        # Reports that do not support the value are more probable if it is true.
         return finite_interval(n - count, n, population, 1 - p, 1 - q, confidence_level)
     tail = (1 - confidence_level) / 2
     share = min(1.0, max(0.0, (count / n - q) / (p - q)))
-    # Where the search for the ends begins: as if supporting reports varied as much as they can.
+    # The search for the ends begins with the largest possible variance of supporting reports.
     reach = -float(ndtri(tail)) * population * 0.5 / (p - q) / n**0.5
     fewer, as_many = _Carriers(count - 1, n, p, q), _Carriers(count, n, p, q)
     step = max(1, round(reach / 8))
@@ -86,7 +86,7 @@ def finite_interval(
         lambda carriers: as_many.at_most(carriers, population) > tail,
         *(population, round(population * share + reach), step),
     )
-    # The fewest carriers are those of whom the most others are not: the same search from above.
+    # The fewest carriers leave the most others, so the same search runs on these.
     low = population - _last(
         lambda others: 1 - fewer.at_most(population - others, population) > tail,
         *(population, population - round(population * share - reach), step),
@@ -100,9 +100,10 @@ def finite_interval(
 
 
 def _last(allows: Callable[[int], bool], most: int, guess: int, step: int) -> int:
-    """Return the largest of 0..most that is allowed, if all up to some number are; -1 if none is.
+    """Return the largest number of 0..most that is allowed; -1 if none is.
 
-    The search begins at a guess, in steps that double, and ends by halving.
+    Preconditions: all numbers up to some number are allowed, and no others. The search begins at a
+    guess, in steps that double, and ends by bisection.
     """
     inside, outside = -1, most + 1
     at = min(most, max(0, guess))
@@ -112,7 +113,7 @@ def _last(allows: Callable[[int], bool], most: int, guess: int, step: int) -> in
         else:
             outside = at
         if inside < 0 or outside > most:
-            # What is allowed, or what is not, is still to be found: in steps that double.
+            # An allowed number, or one that is not allowed, is still missing, so steps double.
             at = min(most, inside + step) if inside >= 0 else max(0, outside - step)
             step *= 2
         else:
@@ -121,18 +122,18 @@ def _last(allows: Callable[[int], bool], most: int, guess: int, step: int) -> in
 
 
 class _Carriers:
-    """The chance of at most `count` supporting reports, by how many of n respondents are carriers.
+    """The probability of at most `count` supporting reports, by the number of carriers among n.
 
     Preconditions: ``-1 <= count <= n`` and ``p > q``.
     """
 
     def __init__(self, count: int, n: int, p: float, q: float) -> None:
         self._count, self._n, self._p, self._q = count, n, p, q
-        #: The chances of all numbers of carriers from `_first` on that were asked for.
+        #: The probabilities for all numbers of carriers from `_first` on that were asked for.
         self._first, self._chances = 0, np.zeros(0)
 
     def at_most(self, carriers: int, population: int) -> float:
-        """Return the chance if there are so many carriers in a population that n are drawn from."""
+        """Return the probability if a population has this many carriers and n are drawn from it."""
         if self._count < 0:
             return 0.0
         if self._count == self._n:
@@ -141,7 +142,7 @@ class _Carriers:
         return float(weights @ self._among(first, first + len(weights)))
 
     def _among(self, low: int, high: int) -> Floats:
-        """Return the chances for `low` to `high` - 1 carriers among the respondents."""
+        """Return the probabilities for `low` to `high` - 1 carriers among the respondents."""
         first, end = self._first, self._first + len(self._chances)
         if not (first <= low and high <= end):
             spare = (high - low) // 2
@@ -168,7 +169,7 @@ class _Carriers:
         return np.asarray(carriers * (p * (1 - p)) + (self._n - carriers) * (q * (1 - q)))
 
     def _exactly(self, carriers: Ints) -> Floats:
-        """Return the chances by sums over how many of the carriers' reports support the value."""
+        """Return the probabilities as sums over the number of carriers' reports that support it."""
         width = 2 * int(_REACH * 0.5 * self._n**0.5) + _MORE
         pieces = np.array_split(carriers, max(1, len(carriers) * width // _PIECE))
         return np.concatenate([self._summed(piece) for piece in pieces])
@@ -184,14 +185,14 @@ class _Carriers:
 
 
 def _binomial(sizes: Ints, chance: float) -> tuple[Ints, Floats]:
-    """Return the first counts, and (sizes, counts) the chances of these and of those after."""
+    """Return the first counts, and (sizes, counts) the probabilities from these counts on."""
     if chance in (0, 1):
         return sizes * int(chance), np.ones((len(sizes), 1))
     spread = (float(sizes.max(initial=0)) * chance * (1 - chance)) ** 0.5
     half = int(_REACH * spread) + _MORE
     first = np.maximum(0, np.floor(sizes * chance).astype(np.int64) - half)
     counts = first[:, None] + np.arange(2 * half)
-    # Each chance is the one before times a simple ratio; the sum of all is 1.
+    # Each probability is the one before it times a simple ratio. All sum to 1.
     with np.errstate(divide="ignore"):
         ratios = np.log(np.maximum(0, sizes[:, None] - counts) / (counts + 1.0))
     logs = np.zeros((len(sizes), 2 * half + 1))
@@ -201,7 +202,7 @@ def _binomial(sizes: Ints, chance: float) -> tuple[Ints, Floats]:
 
 
 def _drawn(carriers: int, population: int, n: int) -> tuple[int, Floats]:
-    """Return the least number of carriers among n who are drawn, and the chances from there on."""
+    """Return the least number of carriers among n drawn people, and probabilities from it on."""
     least, most = max(0, n - (population - carriers)), min(n, carriers)
     mean = n * carriers / population
     spread = (mean * (1 - carriers / population) * (population - n) / max(1, population - 1)) ** 0.5

@@ -6,8 +6,8 @@ from analysis.estimate.intervals.normal import Interval
 
 
 def error_of_difference(one: float, other: float, correlation: float = 0.0) -> float:
-    """Return the standard error of a difference, from both errors and their correlation."""
-    # The root of one^2 + other^2 - 2 correlation one other, in which nothing cancels.
+    """Return the standard error of a difference, from both errors and the correlation."""
+    # This is the root of one^2 + other^2 - 2 correlation one other, without cancellation.
     return hypot(one - correlation * other, sqrt(1 - correlation**2) * other)
 
 
@@ -19,7 +19,7 @@ def mover_difference(
     possible: tuple[float, float],
     correlation: float = 0.0,
 ) -> Interval:
-    """Return the interval of ``value - base``, of the level of both intervals.
+    """Return the interval of ``value - base``, at the level of both intervals.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def mover_difference(
     possible : pair of float
         The least and the largest difference.
     correlation : float
-        Of both estimates, in [-1, 1]; 0 if they are of different people.
+        The correlation of both estimates, in [-1, 1]; 0 if they are of different people.
 
     References
     ----------

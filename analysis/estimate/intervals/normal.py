@@ -1,4 +1,4 @@
-"""The result of every method, normal intervals, and how a channel maps intervals."""
+"""The result of every method, normal intervals, and the map of intervals through a channel."""
 
 from dataclasses import dataclass, replace
 from numbers import Real
@@ -12,9 +12,9 @@ from analysis.estimate import Floats
 #: A number, or many at once.
 Numbers = TypeVar("Numbers", float, Floats)
 
-#: How the method of an interval ends that holds with those of a question's other shares together.
+#: The end of the method's name if an interval covers together with those of other shares.
 _BONFERRONI = "-bonferroni"
-#: Below so many reports an interval that relies on their number being large is flagged.
+#: With fewer reports than this, an interval that is valid only for many reports is flagged.
 FEW = 100
 
 
@@ -27,38 +27,38 @@ class Interval:
     method: str
 
     def one_of(self, together: int) -> "Interval":
-        """Return it with a method that says that it is one of so many at `bonferroni_level`."""
+        """Return the interval, named as one of `together` intervals at `bonferroni_level`."""
         if together == 1 or self.method == "none":
             return self
         return replace(self, method=self.method + _BONFERRONI)
 
 
 def bonferroni_level(confidence_level: float, together: int) -> float:
-    """Return the level of each of so many intervals, so that all together hold the one asked."""
+    """Return the level of each of `together` intervals if all together have the one asked."""
     return confidence_level if together == 1 else 1 - (1 - confidence_level) / together
 
 
 def alone(method: str) -> tuple[str, bool]:
-    """Return the method of an interval by itself, and whether it was one of several."""
+    """Return the method's own name, and whether the interval was one of several together."""
     return method.removesuffix(_BONFERRONI), method.endswith(_BONFERRONI)
 
 
 def check_level(confidence_level: float) -> None:
-    """Raise ValueError unless it lies in (0, 1): 95 is no level, nor is NaN."""
+    """Raise ValueError unless the level lies in (0, 1). Neither 95 nor NaN does."""
     if not isinstance(confidence_level, Real) or not 0 < confidence_level < 1:
         got = confidence_level if isinstance(confidence_level, Real) else f"{confidence_level!r}"
         raise ValueError(f"confidence_level must be between 0 and 1, got {got}")
 
 
 def clipped(share: Numbers) -> Numbers:
-    """Return the nearest number in [0, 1], of one number or of each."""
+    """Return the nearest number in [0, 1], for one number or for each of an array."""
     if isinstance(share, float):
         return min(1.0, max(0.0, share))
     return np.minimum(1.0, np.maximum(0.0, share))
 
 
 def shares_between(bottom: Numbers, top: Numbers, p: float, q: float) -> tuple[Numbers, Numbers]:
-    """Return the ends of shares, clipped to [0, 1], whose support is between these probabilities.
+    """Return the ends of the shares in [0, 1] whose support is between these probabilities.
 
     ``support = q + (p - q) share``, and ``p != q``. Both ends agree if all shares lie outside.
     """
@@ -70,15 +70,15 @@ def shares_between(bottom: Numbers, top: Numbers, p: float, q: float) -> tuple[N
 def normal_intervals(
     estimates: Floats, std_errors: Floats, confidence_level: float
 ) -> tuple[Floats, Floats]:
-    """Return lower and upper ends for shares, from normal estimates of them, clipped to [0, 1].
+    """Return the lower and upper ends of intervals of normal estimates of shares, within [0, 1].
 
-    Where all of an interval lies outside, it is replaced by the likelihood interval of a normal
-    mean known to lie within, so that it never shrinks to a point; this can only raise coverage.
+    If the whole interval lies outside, it is replaced by the likelihood interval of a normal mean
+    that is known to lie within. So it never shrinks to a point. This can only raise coverage.
 
     Parameters
     ----------
     estimates, std_errors : (n,) arrays
-        ``std_errors > 0``; estimates may lie outside [0, 1].
+        Preconditions: ``std_errors > 0``. Estimates may lie outside [0, 1].
     confidence_level : float
         In (0, 1).
     """
@@ -92,25 +92,25 @@ def normal_intervals(
 
 
 def within_border(beyond: Any, reach: Any, most: float = 1.0) -> Any:
-    """Return how far inside the border a normal mean is nearly as likely as at the border.
+    """Return the distance inside the border at which a normal mean is nearly as likely as there.
 
-    docs/methods.md, (14).
+    See docs/methods.md, (14).
 
     Parameters
     ----------
     beyond : float, or array
-        How far outside the estimate lies, at least 0.
+        The distance of the estimate outside the border, at least 0.
     reach : float, or array
-        Half of the usual interval.
+        Half the width of the usual interval.
     most : float
         The distance to the other border.
     """
-    # The log-likelihood falls as the squared distance, and by as much as it does over `reach`.
+    # The log-likelihood falls with the squared distance, in total as much as over `reach`.
     return np.minimum(most, np.hypot(reach, beyond) - beyond)
 
 
 def normal_interval(estimate: float, std_error: float, confidence_level: float) -> Interval:
-    """Return that of `normal_intervals` for one share, with the name of the method."""
+    """Return the interval of `normal_intervals` for one share, with the method's name."""
     ends = normal_intervals(np.array([estimate]), np.array([std_error]), confidence_level)
     low, high = (float(end[0]) for end in ends)
     reach = float(ndtri((1 + confidence_level) / 2)) * std_error
@@ -121,7 +121,7 @@ def normal_interval(estimate: float, std_error: float, confidence_level: float) 
 def student_interval(
     estimate: float, std_error: float, freedom: float, confidence_level: float
 ) -> Interval:
-    """Return that of `normal_interval`, as wide as Student's t with this freedom makes it."""
+    """Return a `normal_interval` with the quantile of Student's t of this freedom."""
     upper = (1 + confidence_level) / 2
     wide = std_error * float(stdtrit(freedom, upper)) / float(ndtri(upper))
     interval = normal_interval(estimate, wide, confidence_level)

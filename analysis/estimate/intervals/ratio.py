@@ -1,4 +1,4 @@
-"""Intervals of averages, and of ratios of averages: by the range of their scores, or Fieller's."""
+"""Intervals of averages and of ratios of averages: by the range of scores, or by Fieller."""
 
 from dataclasses import dataclass
 from math import isnan
@@ -16,9 +16,9 @@ def average_interval(scores: Floats, average: float, n: int, confidence_level: f
     """Return Clopper and Pearson's interval for the mean of any scores, by their range.
 
     Of all scores in a range, those at its ends spread the most. So this is the interval for the
-    share of upper ends with the count, here not a whole number, that has this average. With two
-    scores it is exact; with more it is wide, but holds where few reports have extreme scores
-    (docs/methods.md, (13)).
+    share of upper ends. Its count is the one with this average, and need not be a whole number.
+    With two scores the interval is exact. With more it is wide, but is valid if few reports have
+    extreme scores (docs/methods.md, (13)).
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def average_interval(scores: Floats, average: float, n: int, confidence_level: f
 
 def _of_averages(scores: Floats, averages: Floats, n: int, confidence_level: float) -> Ends:
     """Return the ends of `average_interval` for many averages."""
-    # Apart from rounding, an average in [0, 1] has scores on both sides of [0, 1], or at its ends.
+    # Apart from rounding, there are scores at or beyond both ends of [0, 1].
     low, high = min(0.0, float(scores.min())), max(1.0, float(scores.max()))
     gap = high - low
     counts = np.clip(n * (averages - low) / gap, 0.0, float(n))
@@ -49,8 +49,8 @@ def _of_quotients(
 ) -> Ends:
     """Return the ends of ratios of two averages in [0, 1], from the intervals of both.
 
-    Each misses half as often (Bonferroni), so that both hold together at the level. The two ends
-    agree if all ratios that both allow are above 1.
+    Each interval misses half as often (Bonferroni), so that both together have the level. The two
+    ends agree if all ratios that both intervals allow are above 1.
     """
     level = (1 + confidence_level) / 2
     top = _of_averages(scores, above, n, level)
@@ -70,8 +70,8 @@ def fieller_interval(
 ) -> Interval:
     """Return the interval of the ratio of two expectations, by Fieller's theorem.
 
-    It is all that is possible, with the method ``none``, if `below` is not significantly above 0.
-    Where all of the interval is impossible, it is that of a normal mean known to lie within.
+    It is the whole possible range, with the method ``none``, if `below` is not significantly above
+    0. If the whole interval is impossible, it is that of a normal mean that is known to lie within.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def fieller_interval(
     covariance : (2, 2) array
         The covariance of these estimates.
     possible : pair of float
-        The least and the largest value that the ratio can have; they may be infinite.
+        The least and the largest value that the ratio can have, which may be infinite.
     confidence_level : float
         In (0, 1).
 
@@ -111,9 +111,10 @@ def fieller_interval(
 class Ratio:
     """A ratio of two averages; `value` is None if the lower one is not above 0.
 
-    `few` says that reports are too few, or too skewed, for a normal approximation: by Cochran's
-    rule (Sampling Techniques, 3rd edition 1977, section 2.15: there must be more than 25 times the
-    squared skewness), or because a single report could move the ratio by 0.3 standard errors.
+    `few` says that reports are too few, or too skewed, for a normal approximation. It follows
+    Cochran's rule (Sampling Techniques, 3rd edition 1977, section 2.15: the number must exceed 25
+    times the squared skewness). It also holds if a single report could move the ratio by 0.3
+    standard errors.
     """
 
     value: float | None
@@ -124,7 +125,7 @@ class Ratio:
 
 @dataclass(frozen=True)
 class Ratios:
-    """Many of `Ratio`: arrays with an entry for each, in which NaN stands for None."""
+    """Many ratios: arrays with an entry for each `Ratio`. NaN stands for None."""
 
     values: Floats
     std_errors: Floats
@@ -134,7 +135,7 @@ class Ratios:
     few: NDArray[np.bool_]
 
     def at(self, place: int) -> Ratio:
-        """Return one of them."""
+        """Return the ratio at an index."""
         value, std_error = float(self.values[place]), float(self.std_errors[place])
         return Ratio(
             None if isnan(value) else value,
@@ -144,7 +145,7 @@ class Ratios:
         )
 
     def put(self, some: NDArray[np.bool_], ends: Ends) -> None:
-        """Replace some of the intervals by those of counts, where their ends differ."""
+        """Replace some of the intervals by those of counts, if the ends of these differ."""
         apart = ends.low < ends.high
         places = np.flatnonzero(some)[apart]
         self.low[places], self.high[places] = ends.low[apart], ends.high[apart]
@@ -160,13 +161,13 @@ def ratio_interval(
     n: int | None = None,
     second: Floats | None = None,
 ) -> Ratio:
-    """Return the ratio of the averages of two scores over reports, known to lie in [0, 1].
+    """Return the ratio of the averages of two scores over reports, which lies in [0, 1].
 
     The interval is Fieller's (Journal of the Royal Statistical Society B, 1954; docs/methods.md,
-    (12)) with Student's t,
-    clipped to [0, 1]; with `present` constant it is the ordinary t interval of a mean. It is all of
-    [0, 1] if the lower average is not significantly above 0, or no two reports differ. If it lies
-    outside [0, 1], it is replaced by the likelihood interval of a normal mean known to lie within.
+    (12)) with Student's t, clipped to [0, 1]. If `present` is constant, it is the ordinary t
+    interval of a mean. It is the whole of [0, 1] if the lower average is not significantly above 0,
+    or if no two reports differ. If it lies outside [0, 1], it is replaced by the likelihood
+    interval of a normal mean that is known to lie within.
 
     Parameters
     ----------
@@ -177,8 +178,9 @@ def ratio_interval(
     confidence_level : float
         In (0, 1).
     n, second : int and (symbols, symbols) array, optional
-        If reports count for several symbols each: their number, and the average of the products of
-        what one report counts for two symbols. Its scores are then the sums over its symbols.
+        These are given if a report counts for several symbols: the number of reports, and the
+        average of the products of one report's counts for two symbols. A report's scores are then
+        the sums over its symbols.
     """
     n = int(counts.sum()) if n is None else n
     products = None if second is None else second[None]
@@ -193,7 +195,7 @@ def ratio_intervals(
     n: int,
     second: Floats | None = None,
 ) -> Ratios:
-    """Return `ratio_interval` of each of many samples of `n` reports: docs/methods.md, (11).
+    """Return `ratio_interval` of each of many samples of `n` reports; see docs/methods.md, (11).
 
     Parameters
     ----------
@@ -218,7 +220,7 @@ def ratio_intervals(
         var_above = np.maximum(0.0, upper @ scores - above**2) / (n - 1)
         var_below = np.maximum(0.0, lower @ present - below**2) / (n - 1)
         both = (upper @ present - above * below) / (n - 1)
-    # Where everybody answers, every report has 1 here, apart from rounding.
+    # If everybody answers, every report has 1 here, apart from rounding.
     always = var_below < 1e-18
     var_below, both = np.where(always, 0.0, var_below), np.where(always, 0.0, both)
     student = float(stdtrit(n - 1, (1 + confidence_level) / 2))
@@ -230,9 +232,9 @@ def ratio_intervals(
     middle, half = b / a, np.sqrt(np.maximum(0.0, b * b - a * c)) / a
     apart = scores - above[:, None] - value[:, None] * (present - below[:, None])
     spread = (counts * apart**2).sum(axis=1) / n
-    # A share, which reports of the upper score support: its interval can be exact.
+    # This is a share, which reports of the upper score support. Its interval can be exact.
     shares = told & always & one_symbol & (len(np.unique(scores)) == 2)
-    # Every channel has some spread, so reports that show none are too few.
+    # Every channel has some spread, so reports without any are too few.
     alike = told & ~shares & ((half < 1e-9) | (one_symbol & (spread < 1e-18)))
     usual = told & ~shares & ~alike
     errors = np.sqrt(np.maximum(0.0, var_above - 2 * value * both + value**2 * var_below)) / divisor
@@ -263,9 +265,10 @@ def ratio_intervals(
 
 
 def _furthest(apart: Floats, one_symbol: bool) -> Floats:
-    """Return how far from the mean the score of any possible report can be, at most.
+    """Return a bound of the distance between the mean and the score of a possible report.
 
-    The scores of a report that counts for several symbols add up; all of one sign are a bound.
+    The scores of a report that counts for several symbols add up. The sum of all scores of one sign
+    is a bound.
     """
     if one_symbol:
         return np.asarray(np.abs(apart).max(axis=1))

@@ -1,4 +1,4 @@
-"""The interval of a share, by any of several methods for the chance that a report supports it."""
+"""The interval of a share, by several methods for the probability that a report supports it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,23 +18,23 @@ from analysis.estimate.intervals.normal import (
     shares_between,
 )
 
-#: Chances of support at which logarithms are taken, so that they are never infinite.
+#: The bounds of a probability of support in a logarithm, which is then never infinite.
 _LEAST, _MOST = 1e-30, 1 - 1e-16
-#: Halvings after which the end of a likelihood interval is known to the last digit.
+#: After this many bisections, the end of a likelihood interval is precise to the last digit.
 _HALVINGS = 53
 
 
 def clopper_pearson(
     count: Numbers, n: float | Floats, p: float, q: float, confidence_level: float
 ) -> tuple[Numbers, Numbers]:
-    """Return the ends of the shares that no one-sided test rejects: they cover at any share.
+    """Return the ends of the shares that no one-sided test rejects, which cover at every share.
 
     References
     ----------
     Clopper and Pearson, Biometrika 1934; docs/methods.md, (6).
     """
     tail = (1 - confidence_level) / 2
-    # At the counts 0 and n the beta distribution is a point, and scipy returns NaN.
+    # At the counts 0 and n, the beta distribution is a point, and scipy returns NaN.
     bottom: Numbers = np.fmax(betaincinv(count, n - count + 1, tail), 0.0)
     top: Numbers = np.fmin(betaincinv(count + 1, n - count, 1 - tail), 1.0)
     return shares_between(bottom, top, p, q)
@@ -43,7 +43,7 @@ def clopper_pearson(
 def wilson(
     count: float, n: float, p: float, q: float, confidence_level: float
 ) -> tuple[float, float]:
-    """Return the ends of the shares that the score test does not reject: they cover on average.
+    """Return the ends of the shares that the score test does not reject, which cover on average.
 
     References
     ----------
@@ -85,9 +85,9 @@ def profile_likelihood(
 ) -> tuple[Numbers, Numbers]:
     """Return the ends of the shares that the likelihood-ratio test does not reject.
 
-    The limit is that of chi-square, which holds for large n and shares inside; at 0 and 1 the
-    interval covers more often. It never shrinks to a point. Parameters are those of
-    `share_interval`, ``n > 0``; `count` may hold many counts.
+    The limit is the chi-square quantile, which is right for large n and interior shares. At 0 and 1
+    the interval covers more often. It never shrinks to a point. Parameters are those of
+    `share_interval`, with ``n > 0``. `count` may hold many counts.
 
     References
     ----------
@@ -97,7 +97,7 @@ def profile_likelihood(
     test = _LikelihoodTest(count, n, p, q, confidence_level)
 
     def end(border: float) -> Any:
-        """Return an end by halving, as the height falls from the best share to the border."""
+        """Return an end by bisection, since the height falls from the best share to the border."""
         inside: Any = test.best
         outside: Any = np.full_like(test.best, border)
         beyond = ~test.allows(border)
@@ -110,7 +110,8 @@ def profile_likelihood(
     return end(0.0), end(1.0)
 
 
-#: By name the function from count, n, p, q and level to both ends, in [0, 1], which may agree.
+#: The methods by name: functions of count, n, p, q and level that return both ends, in [0, 1],
+#: which may agree.
 INTERVALS: dict[str, Callable[[float, float, float, float, float], tuple[float, float]]] = {
     "clopper-pearson": clopper_pearson,
     "wilson": wilson,
@@ -129,21 +130,21 @@ def share_interval(
 ) -> Interval:
     """Return the interval of the share of a value that `count` reports of `n` support.
 
-    It is that of the probability of support, mapped through ``support = q + (p - q) share``.
-    Clopper and Pearson's is clipped to [0, 1]: its coverage is at least the level at every share
-    and every n. So is that of Feldman and Cousins, who use that shares lie in [0, 1]. Wilson's
-    (clipped) and the profile likelihood's can be lower: .93 instead of .95 at n = 100, .94 at 500.
-    Where all of it lies outside [0, 1] (the reports are further off than noise explains at this
-    level), the profile-likelihood interval is returned instead, with its name, so that it never
-    shrinks to a point; this can only raise coverage.
+    It is the interval of the probability of support, mapped through ``support = q + (p - q)
+    share``. Clopper and Pearson's interval is clipped to [0, 1]. Its coverage is at least the level
+    at every share and every n. So is that of Feldman and Cousins, whose interval uses that shares
+    lie in [0, 1]. The coverage of Wilson's (clipped) and of the profile likelihood can be lower:
+    .93 instead of .95 at n = 100, .94 at 500. If the whole interval lies outside [0, 1], noise does
+    not explain the reports at this level. The result is then the profile-likelihood interval, with
+    that name, so that it never shrinks to a point. This can only raise coverage.
 
     Parameters
     ----------
     count, n : float
-        ``0 <= count <= n``; whole unless `analysis.estimate.columns.sample` weights reports.
-        With ``n = 0`` the interval is all of [0, 1].
+        ``0 <= count <= n``. They are whole unless `analysis.estimate.columns.sample` weights
+        reports. With ``n = 0`` the interval is the whole of [0, 1].
     p, q : float
-        The probability that a report supports the value if it is the true one, and if another is.
+        The probabilities that a report supports the value if it is true, and if another is true.
     confidence_level : float
         In (0, 1).
     method : str
@@ -152,8 +153,8 @@ def share_interval(
     Raises
     ------
     ValueError
-        If there is no such method, p and q are equal or no probabilities, or count or level are
-        out of range.
+        If the method is unknown, if p and q are equal or not probabilities, or if the count or the
+        level is out of range.
     """
     if method not in INTERVALS:
         raise ValueError(f'method must be one of {", ".join(INTERVALS)}, got "{method}"')
@@ -174,10 +175,11 @@ def share_interval(
 def sides_of_shares(
     share: float, counts: Floats, n: Floats, p: float, q: float, confidence_level: float
 ) -> NDArray[np.int64]:
-    """Return -1 where all of `share_interval`, by its default method, is below a share, 1 if above.
+    """Return on which side of a share each interval lies: -1 below, 1 above, 0 if it has the share.
 
-    It is 0 if the interval of a count, of so many reports, has the share. Where the interval is the
-    likelihood's, the test at the share decides, which is 50 times faster than to find both ends.
+    The intervals are those of `share_interval` by its default method, for each count of `n`
+    reports. If an interval is the profile likelihood's, the test at the share decides. That is 50
+    times faster than finding both ends.
     """
     low, high = clopper_pearson(counts, n, p, q, confidence_level)
     sides = (low > share).astype(np.int64) - (high < share)
@@ -199,16 +201,17 @@ class Ends:
 
     @property
     def methods(self) -> NDArray[np.object_]:
-        """The name of the method of each."""
+        """The method's name of each interval."""
         return np.where(self.exact, "clopper-pearson", "profile-likelihood").astype(object)
 
 
 def share_intervals(
     counts: Floats, n: float | Floats | Ints, p: float, q: float, confidence_level: float
 ) -> Ends:
-    """Return `share_interval` of each count of `n` reports, one number or each one's, by default.
+    """Return `share_interval` by its default method for each count of `n` reports.
 
-    Preconditions: what `share_interval` checks, and ``n > 0``.
+    `n` is one number, or a number for each count. Preconditions: those that `share_interval`
+    checks, and ``n > 0``.
     """
     of_counts = np.broadcast_to(np.asarray(n, dtype=np.float64), counts.shape)
     low, high = clopper_pearson(counts, of_counts, p, q, confidence_level)
