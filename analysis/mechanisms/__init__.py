@@ -1,4 +1,4 @@
-"""Mechanisms: named recipes that compile to a randomizer, and debias what it reports."""
+"""Mechanisms: named recipes that compile to a randomizer, and debias its reports."""
 
 from analysis.mechanisms.base import Mechanism
 from analysis.mechanisms.classic import Crosswise, Forced, TwoCoin, Unrelated, Warner
@@ -11,7 +11,7 @@ from analysis.mechanisms.one_of_texts import Rappor
 from analysis.mechanisms.several import AllBits, Permutations, PickOne
 from analysis.mechanisms.several_at_once import GroupOfItems, GroupOfOptions, PrivSet
 
-#: If several are equally good, the first is chosen.
+#: If several mechanisms are equally good, the first is chosen.
 _ALL: tuple[Mechanism, ...] = (
     Krr(),
     SubsetSelection(),

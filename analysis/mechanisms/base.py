@@ -1,4 +1,4 @@
-"""What a mechanism is: a recipe from (domain, ε) to a randomizer, and back to estimates."""
+"""The base of mechanisms: recipes from a domain and ε to a randomizer, and back to estimates."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -26,10 +26,10 @@ _Numbers = TypeVar("_Numbers", float, Floats)
 class Share:
     """The rule by which the share of one value is estimated from the reports that support it.
 
-    A report supports the value with probability `p` if it is the respondent's, with `q` if another
-    is. So the support count is binomial, and ``(count / trials - q) / (p - q)`` is unbiased (Wang
-    et al., USENIX Security 2017, section 3; docs/methods.md, (3)). `portion` of all reports are
-    trials of this value.
+    A report supports the value with probability `p` if it is the respondent's value, and with
+    probability `q` otherwise. So the support count is binomial, and ``(count / trials - q) / (p -
+    q)`` is unbiased (Wang et al., USENIX Security 2017, section 3; docs/methods.md, (3)). A
+    proportion `portion` of all reports are trials of this value.
     """
 
     term: str
@@ -43,7 +43,7 @@ class Share:
         return float(self.p), float(self.q)
 
     def support(self, share: _Numbers) -> _Numbers:
-        """Return the chance that a trial supports the value, at each true share."""
+        """Return the probability that a trial supports the value, at each true share."""
         chance = self.chances[1] + self._gap * share
         if isinstance(chance, float):
             return min(1.0, max(0.0, chance))
@@ -56,15 +56,15 @@ class Share:
     def variance(self, share: _Numbers) -> _Numbers:
         """Return the variance of the estimate from one report, at each true share.
 
-        By hand: p = 3/4, q = 1/4, share 1/2: a report supports the value with chance 1/2, so the
-        variance is (1/4) / (1/2)^2 = 1.
+        By hand: with p = 3/4, q = 1/4 and share 1/2, a report supports the value with probability
+        1/2, so the variance is (1/4) / (1/2)^2 = 1.
         """
         return self._spread(share) / self._gap**2 / float(self.portion)
 
     def std_error(self, share: _Numbers, trials: int) -> _Numbers:
-        """Return the standard deviation of the estimate from so many trials, at each true share.
+        """Return the standard deviation of the estimate from `trials` trials, at each true share.
 
-        docs/methods.md, (4).
+        See docs/methods.md, (4).
         """
         error: _Numbers = (self._spread(share) / trials) ** 0.5 / abs(self._gap)
         return error
@@ -75,7 +75,7 @@ class Share:
         return p - q
 
     def _spread(self, share: _Numbers) -> _Numbers:
-        """Return the variance of whether one trial supports the value."""
+        """Return the variance of the indicator that a trial supports the value."""
         support = self.support(share)
         return support * (1 - support)
 
@@ -87,10 +87,10 @@ class Share:
 
 @dataclass(frozen=True)
 class Shares:
-    """The values whose shares follow from support counts, and how the support is counted.
+    """The values whose shares follow from support counts, and the function that counts support.
 
-    `count` takes a (cohorts, symbols) tally and gives two (values,) arrays: how many reports
-    support each value, and how many could have.
+    `count` takes a (cohorts, symbols) tally and returns two (values,) arrays: the number of reports
+    that support each value, and the number that could have.
     """
 
     values: tuple[Share, ...]
@@ -99,16 +99,16 @@ class Shares:
 
 @dataclass(frozen=True)
 class Mean:
-    """The rule by which a mean is estimated, from a score of each cohort's symbols, in order.
+    """The rule by which a mean is estimated from scores of the cohorts' symbols, in order.
 
     The mean is over those who answered: the ratio of the averages of `scores` and `present`, times
     `width`, plus `low` (docs/methods.md, (10)). The expectation of `scores` is the quantity, on a
-    scale where it lies in 0..1, and 0 for no-answer; that of `present` is 1 for every answer and 0
-    for no-answer; that of `squares`, where it is known, is the quantity's square (for numbers
-    between two grid points, plus the variance of rounding).
+    scale where it lies in 0..1, and 0 for no-answer. The expectation of `present` is 1 for every
+    answer and 0 for no-answer. The expectation of `squares`, if they are known, is the quantity's
+    square; for numbers between two grid points the variance of rounding is added.
 
-    A report that counts for several symbols has the sum of their scores; `second` then gives, from
-    a tally, the (symbols, symbols) average of the products of what one report counts.
+    A report that counts for several symbols has the sum of their scores. `second` then returns,
+    from a tally, the (symbols, symbols) averages of the products of one report's counts.
     """
 
     term: str
@@ -121,19 +121,19 @@ class Mean:
 
     @cached_property
     def floats(self) -> tuple[Floats, Floats]:
-        """The scores, and those of having answered, as floats."""
+        """`scores` and `present` as floats."""
         return np.array(self.scores, dtype=float), np.array(self.present, dtype=float)
 
     @property
     def is_share(self) -> bool:
-        """Return whether it is the mean of an indicator, over all respondents."""
+        """Return whether it is the mean of an indicator over all respondents."""
         return self.squares == self.scores and len(set(self.present)) == 1
 
     @property
     def poisoning(self) -> float:
         """The number of honest people that a fake outweighs, if each can move it by `width`."""
         if self.second is not None:
-            # The scores of a report's symbols add up; in the worst case all have the same sign.
+            # The scores of a report's symbols add up. In the worst case, all have the same sign.
             up = sum(score for score in self.scores if score > 0)
             return float(max(up, up - sum(self.scores)))
         pairs = zip(self.scores, self.present, strict=True)
@@ -144,23 +144,23 @@ NO_SHARES = Shares((), lambda counts: (np.zeros(0, np.int64), np.zeros(0, np.int
 
 
 class Mechanism(ABC):
-    """A mechanism; most are asked for an ε and heed no other key of a question."""
+    """A mechanism. Most take an ε and use no other key of a question."""
 
     name: ClassVar[str]
     #: Its name in a section on methods, and its keys in `analysis.study.references`.
     called: ClassVar[str]
     cites: ClassVar[tuple[str, ...]]
-    #: The domains that it serves; all of them, unless `fits` says more.
+    #: The kinds of domains that it serves. `fits` may restrict them.
     serves: ClassVar[tuple[type, ...]]
-    #: Keys of its own parameters, probabilities that it takes instead of ε; None if it takes ε.
+    #: The keys of probabilities that it takes instead of ε; None if it takes ε.
     parameters: ClassVar[tuple[str, ...] | None] = None
-    #: Keys of whole numbers that its table may have beside its name; it chooses those left out.
+    #: The keys of whole numbers that its table may have besides its name. It chooses the others.
     options: ClassVar[tuple[str, ...]] = ()
-    #: Other keys of a question that it heeds.
+    #: Other keys of a question that it uses.
     heeds: ClassVar[tuple[str, ...]] = ()
 
     def shows_ranges(self, randomizer: AnyRandomizer) -> bool:
-        """Return whether reports that show more than a mean show the distribution of numbers."""
+        """Return whether reports that show more than a mean show the numbers' distribution."""
         return True
 
     def fits(self, domain: Domain) -> bool:
@@ -169,16 +169,16 @@ class Mechanism(ABC):
 
     @abstractmethod
     def compile(self, domain: Any, epsilon: Fraction, params: Params) -> AnyRandomizer:
-        """Return a randomizer with ``ratio <= e^epsilon``, as near to it as its weights can be.
+        """Return a randomizer with ``ratio <= e^epsilon``, as near to that as whole weights can be.
 
-        A mechanism with `parameters` takes ε from them, and does not heed `epsilon`.
+        A mechanism with `parameters` takes ε from them, and ignores `epsilon`.
 
         Raise TooCoarse if 32-bit weights cannot serve this domain at this ε. Raise ValueError if it
         does not serve this domain, or these parameters.
         """
 
     def remark(self, domain: Any, epsilon: Fraction, params: Params) -> str:
-        """Return what an author must know of what it chose, in a sentence; empty if nothing."""
+        """Return a sentence on what an author must know about its choices; empty if nothing."""
         return ""
 
     def shares(self, randomizer: Any, domain: Any) -> Shares:
@@ -186,13 +186,14 @@ class Mechanism(ABC):
         return NO_SHARES
 
     def means(self, randomizer: Any, domain: Any) -> tuple[Mean, ...]:
-        """Return the means that its reports show; shares, too, if they have no support count."""
+        """Return the means that its reports show, and shares that have no support count."""
         return ()
 
     def share_scores(self, randomizer: Any, domain: Any) -> Any:
-        """Return a sparse (values, cells) array: what each cell of a tally adds to each share.
+        """Return a sparse (values, cells) array of what each cell of a tally adds to each share.
 
-        Preconditions: one of the domain's values is true, and its means tell their shares.
+        Preconditions: one of the domain's values is true, and the mechanism's means are their
+        shares.
         """
         means = {mean.term: mean for mean in self.means(randomizer, domain)}
         rows = [means[term].scores for term in domain.alternatives]
@@ -205,8 +206,8 @@ RandomizerT = TypeVar("RandomizerT", bound=AnyRandomizer)
 def spends(randomizer: RandomizerT, epsilon: Fraction) -> RandomizerT:
     """Return the randomizer if it is sound and spends nearly all of `epsilon`.
 
-    Raise TooCoarse if more than a hundredth of ε is lost because the weights must be whole and sum
-    to at most 2^32: then the domain is too large for so small an ε.
+    Raise TooCoarse if more than a hundredth of ε is lost because weights must be whole and sum to
+    at most 2^32. Then the domain is too large for so small an ε.
     """
     randomizer.check()
     randomizer.check_epsilon(epsilon)

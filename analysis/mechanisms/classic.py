@@ -1,6 +1,6 @@
-"""The classic designs of randomized response: two answers, and probabilities instead of ε.
+"""The classic designs of randomized response, with two answers, and probabilities instead of ε.
 
-Each opens with its source. Channel: `table` of two rows.
+Each class opens with its source. The channel is a `table` of two rows.
 """
 
 from abc import abstractmethod
@@ -22,8 +22,8 @@ from analysis.mechanisms.base import Mechanism, Params, Share, Shares
 class Classic(Mechanism):
     """A design of the randomized-response literature, carried out by the device.
 
-    It knows two answers: "yes", the first option, and "no", the second. It has no place for a
-    third, so its questions must be required.
+    It has two answers: "yes", the first option, and "no", the second. Its questions must be
+    required, since it has no third answer.
     """
 
     parameters: ClassVar[tuple[str, ...] | None] = ()
@@ -34,7 +34,7 @@ class Classic(Mechanism):
 
     @abstractmethod
     def yes(self, params: Params) -> tuple[Fraction, Fraction]:
-        """Return the chances that the report is "yes" for a true "yes" and for a true "no"."""
+        """Return the probabilities of the report "yes" for a true "yes" and for a true "no"."""
 
     def compile(
         self, domain: Categories, epsilon: Fraction, params: Params
@@ -57,7 +57,7 @@ class Classic(Mechanism):
         return Randomizer(Index(2), Table(2, rows))
 
     def shares(self, randomizer: Randomizer[Index, Table], domain: Categories) -> Shares:
-        # A column has the chances of a report for a true "yes" and for a true "no".
+        # A column has the probabilities of a report for a true "yes" and for a true "no".
         yes, no = zip(*randomizer.channel.rows, strict=True)
         total = randomizer.channel.total
         values = tuple(
@@ -72,10 +72,10 @@ class Classic(Mechanism):
 
 
 class Warner(Classic):
-    """Warner's design: with probability p the statement "I am", else "I am not"; true or false.
+    """Warner's design: people say whether "I am" (with probability p) or "I am not" is true.
 
-    Warner, JASA 1965. Channel: `table`; the device reports the true answer with probability p, else
-    the other; ε = |ln(p / (1-p))|. By hand: p = 3/4 gives ε = ln 3.
+    Warner, JASA 1965. Channel: `table`. The device reports the true answer with probability p, and
+    the other otherwise, so ε = |ln(p / (1-p))|. By hand: p = 3/4 gives ε = ln 3.
 
     ``{name = "warner", p = "3/4"}``
     """
@@ -91,10 +91,11 @@ class Warner(Classic):
 
 
 class TwoCoin(Classic):
-    """Two coins: heads, the truth; tails, whatever the second coin says.
+    """Two coins: if the first shows heads, people report the truth; if tails, the second coin.
 
-    Dwork and Roth, "The algorithmic foundations of differential privacy", 2014, section 3.2; there
-    credited to Warner 1965. Channel: `table` with 3 : 1. By hand: 1/2 + 1/4 against 1/4, ε = ln 3.
+    Dwork and Roth, "The algorithmic foundations of differential privacy", 2014, section 3.2, who
+    credit it to Warner 1965. Channel: `table` with 3 : 1. By hand: "yes" has the probability 1/2 +
+    1/4 or 1/4, so ε = ln 3.
 
     ``"two-coin"``, which has no parameters.
     """
@@ -108,11 +109,12 @@ class TwoCoin(Classic):
 
 
 class Forced(Classic):
-    """Forced response: sometimes "yes" and sometimes "no" whatever is true, else the truth.
+    """Forced response: a forced "yes" or "no" with known probabilities, the truth otherwise.
 
     Boruch, "Assuring confidentiality of responses in social research", The American Sociologist
     1971; Fox and Tracy, Randomized Response, 1986. Channel: `table`.
-    By hand: a die, 1 forces yes and 6 no: 5/6 against 1/6, ε = ln 5.
+    By hand: a die forces "yes" with 1 and "no" with 6. So "yes" has the probability 5/6 or 1/6, and
+    ε = ln 5.
 
     ``{name = "forced", p_yes = "1/6", p_no = "1/6"}``
     """
@@ -132,11 +134,11 @@ class Forced(Classic):
 
 
 class Unrelated(Classic):
-    """Unrelated question: with probability p the sensitive one, else one of a known share of yes.
+    """Unrelated question: people answer the sensitive question with probability p, or another.
 
-    Greenberg, Abul-Ela, Simmons and Horvitz, JASA 1969, for a known share; the device draws the
-    answer to the unrelated question. Channel: `table`.
-    By hand: p = 2/3 and prevalence 1/2: 5/6 against 1/6, ε = ln 5.
+    The other question is unrelated, and its share of "yes" is known (Greenberg, Abul-Ela, Simmons
+    and Horvitz, JASA 1969). The device draws the answer to it. Channel: `table`.
+    By hand: with p = 2/3 and prevalence 1/2, "yes" has the probability 5/6 or 1/6, so ε = ln 5.
 
     ``{name = "unrelated", p = "2/3", prevalence = "1/2"}``
     """
@@ -152,11 +154,12 @@ class Unrelated(Classic):
 
 
 class Crosswise(Classic):
-    """Crosswise model: are the answers to this question and to an innocuous one the same?
+    """Crosswise model: people say whether their answers to two questions are the same.
 
-    Yu, Tian and Tang, Metrika 2008; the device draws the innocuous answer, "yes" with the known
-    prevalence. The first option stands for "the same". Channel: `table`; like Warner's with p the
-    prevalence. By hand: prevalence 1/4 gives ε = ln 3.
+    One of the questions is innocuous (Yu, Tian and Tang, Metrika 2008). The device draws its
+    answer, which is "yes" with the known prevalence. The first option stands for "the same".
+    Channel: `table`, like Warner's with the prevalence as p. By hand: prevalence 1/4 gives ε = ln
+    3.
 
     ``{name = "crosswise", prevalence = "1/4"}``
     """

@@ -1,12 +1,14 @@
-"""Mechanisms for a number that report a point in a window around it.
+"""Mechanisms for a number that report a point of a grid, likelier one in a window around it.
 
-The number is rounded, unbiased, to a grid of M steps; of the outputs, the w ones from there on are
-likelier. No-answer is a point w steps past the last, whose window overlaps with that of no number.
+The number is rounded without bias to a grid of M steps. The w outputs from there on are likelier
+than the others. No-answer is a point w steps past the last, whose window overlaps with that of no
+number.
 
-The expectation of the report is linear in the number, so the mean needs no iteration: with total
-weight T, advantage B = w (near - far) / T, and y the report within the numbers' windows,
+The expectation of the report is linear in the number, so the mean needs no iteration. Let T be the
+total weight, B = w (near - far) / T the advantage, and y the report within the numbers' windows.
+Then
     E[y] = (M+w-1)(M+w)/2 far/T + B (x + (w-1)/2),
-solved for x (x in grid steps). Likewise for its square.
+which is solved for x (in grid steps). The square is found in the same way.
 """
 
 import math
@@ -24,12 +26,12 @@ from analysis.core.types import Integers
 from analysis.core.words import WORD
 from analysis.mechanisms.base import NO_SHARES, Mean, Mechanism, Params, Share, Shares, spends
 
-#: Finer grids than this gain no accuracy worth the longer tally.
+#: The most steps. Finer grids gain too little accuracy for the longer tally.
 FINEST = 1024
 
 
 class GridWindow(Mechanism):
-    """A mechanism of encoder `grid` and channel `window`; they differ in the window's width."""
+    """A mechanism of encoder `grid` and channel `window`. Subclasses differ in the width."""
 
     serves: ClassVar[tuple[type, ...]] = (Numbers,)
 
@@ -60,22 +62,23 @@ class GridWindow(Mechanism):
     def means(self, randomizer: Randomizer[Grid, Window], domain: Numbers) -> tuple[Mean, ...]:
         steps, window = randomizer.encoder.steps, randomizer.channel
         width = window.width
-        inside = steps + width  # The number of outputs in the window of some number.
-        # Whole numbers over `unit`: a thousand outputs are quick, where sums of fractions are not.
+        inside = steps + width  # the number of outputs in the window of some number
+        # These are whole numbers over `unit`, since sums of a thousand fractions would be slow.
         advantage = width * (window.p - window.q)
         scale = math.lcm(advantage.denominator, window.q.denominator)
         unit, far = int(advantage * scale), int(window.q * scale)
 
         def debiased(power: int) -> list[int]:
-            """Return scores of outputs: those in numbers' windows have this power of the output."""
+            """Return scores of outputs. Those in numbers' windows have this power of the output."""
             floor = far * sum(output**power for output in range(inside))
             outputs = range(window.symbols)
             return [output**power * (output < inside) * scale - floor for output in outputs]
 
         present = debiased(0) if domain.no_answer else [unit] * inside
-        # Sums over a window from x on: w x + w(w-1)/2, and w x^2 + w(w-1) x + w(w-1)(2w-1)/6.
+        # The sums over a window from x on are w x + w(w-1)/2 and
+        # w x^2 + w(w-1) x + w(w-1)(2w-1)/6.
         middle, middle_square = width - 1, (width - 1) * (2 * width - 1)
-        # Twice the points, and six times the squares.
+        # These are twice the points, and six times the squares.
         points = [
             2 * point - middle * there for point, there in zip(debiased(1), present, strict=True)
         ]
@@ -96,13 +99,13 @@ class GridWindow(Mechanism):
 
 
 class Duchi(GridWindow):
-    """Duchi's mechanism: the number is rounded to one end of its range, which goes through 2-RR.
+    """Duchi's mechanism: rounding to an end of the range, and then randomized response.
 
     Duchi, Jordan and Wainwright, "Minimax optimal procedures for locally private estimation", JASA
     2018, section 3. Channel: encoder `grid` of one step, `window` of width 1, near/far = e^ε.
     By hand: on [-1, 1], ε = ln 3 reports ±2, and the variance of a report about 0 is 4.
 
-    It is for the mean of a bounded number at small ε.
+    It serves the mean of a bounded number at small ε.
     """
 
     name: ClassVar[str] = "duchi"
@@ -114,14 +117,14 @@ class Duchi(GridWindow):
 
 
 class Piecewise(GridWindow):
-    """Piecewise mechanism on a grid: a window around the number, its width for the mean's sake.
+    """Piecewise mechanism on a grid: a window around the number, with the best width for the mean.
 
     Wang, Xiao, Yang, Zhao, Hui, Shin, Shin and Yu, "Collecting and analyzing multidimensional data
-    with local differential privacy", ICDE 2019, section III-B. Its window is the part 1 / (e^(ε/2)
-    + 1) of all outputs. Channel: encoder `grid` of M steps, `window` of width near M e^(-ε/2),
-    near/far = e^ε.
+    with local differential privacy", ICDE 2019, section III-B. Its window is the fraction
+    1 / (e^(ε/2) + 1) of all outputs. Channel: encoder `grid` of M steps, `window` of width near
+    M e^(-ε/2), near/far = e^ε.
 
-    It is for the mean of a bounded number at ε above 1.5 or so; below, Duchi's is better.
+    It serves the mean of a bounded number at ε above about 1.5. Below, Duchi's is better.
     """
 
     name: ClassVar[str] = "piecewise"
@@ -136,10 +139,10 @@ class SquareWave(GridWindow):
     """Square Wave on a grid: outputs near the true number are likelier than those far from it.
 
     Li, Wang, Lopuhaä-Zwakenberg, Škorić and Li, "Estimating numerical distributions under local
-    differential privacy", SIGMOD 2020, section 5; the half-width b of the wave is theirs (5.3).
+    differential privacy", SIGMOD 2020, section 5. The half-width b of the wave is theirs (5.3).
     Channel: encoder `grid` of M steps, `window` of width w near 2 b M, near/far = e^ε.
 
-    It is made for the distribution of a bounded number; for its mean others are better.
+    It serves the distribution of a bounded number. For the mean, others are better.
     """
 
     name: ClassVar[str] = "square-wave"
@@ -151,8 +154,8 @@ class SquareWave(GridWindow):
 
 
 def half_width(epsilon: float) -> float:
-    """Return b, half the width of the wave as a part of the range; the most mutual information."""
-    # (ε e^ε - e^ε + 1) / (2 e^ε (e^ε - 1 - ε)) with both parts of the fraction divided by e^ε
-    # and written with expm1, which keeps them exact where ε is small.
+    """Return b, half the wave's width as a fraction of the range, for most mutual information."""
+    # This is (ε e^ε - e^ε + 1) / (2 e^ε (e^ε - 1 - ε)) with both parts of the fraction divided by
+    # e^ε and written with expm1, which keeps them exact if ε is small.
     top = epsilon + math.expm1(-epsilon)
     return top / (2 * (math.expm1(epsilon) - epsilon))

@@ -1,11 +1,11 @@
-"""k-RR of a hash: the value's symbol among g, under a public function that differs by cohort.
+"""k-RR of a hash: the value's symbol among g, by a public function that depends on the cohort.
 
-Local hashing: Wang et al., USENIX Security 2017, section 4.3; with a linear family over the prime
-field F_g, two values collide in exactly one of g cohorts, so decoding is exactly unbiased. Of texts
-the hashes are a keyed family of SHA-256, whose collisions are not even:
-`analysis.estimate.decoding`. Channel: encoder `hash` (`digest` or `prefix` of texts), `window` of
-width 1 over g symbols with near/far = e^ε; g by variance.
-By hand: g = 3, ε = ln 4 keeps the symbol 4 times in 6, and supports any other value 1 time in 3.
+This is local hashing (Wang et al., USENIX Security 2017, section 4.3) with a linear family over the
+prime field F_g. Two values collide in exactly 1/g of the cohorts, so estimates are exactly
+unbiased. Texts are hashed by a keyed family of SHA-256, whose collisions are not even; see
+`analysis.estimate.decoding`. Channel: encoder `hash` (`digest` or `prefix` for texts), `window` of
+width 1 over g symbols with near/far = e^ε. g has the least variance.
+By hand: g = 3 and ε = ln 4 keep the symbol 4 times in 6, and support any other value 1 time in 3.
 """
 
 from fractions import Fraction
@@ -24,15 +24,15 @@ from analysis.core.types import Integers
 from analysis.mechanisms.base import NO_SHARES, Params, Share, Shares, spends
 from analysis.mechanisms.one_of_k import OneOfK, window_of
 
-#: Functions of texts, one for each cohort: with so many, and candidates fitted together, the error
-#: of collisions is small beside the noise.
+#: The number of hash functions of texts, one for each cohort. With this many, and candidates fitted
+#: together, the error of collisions is small compared with the noise.
 FUNCTIONS = 256
-#: Texts of more letters are not found: each two more would cost all of them precision.
+#: Longer texts are not found. Each two letters more would cost all texts precision.
 LONGEST_FOUND = 14
-#: The best number for ε up to 4.8; beyond, more would tell a little better, but decoding takes
-#: memory that grows with their square.
+#: The most symbols, which is the best number for ε up to 4.8. Beyond, more symbols would be
+#: slightly more precise, but the memory of decoding grows with their square.
 MOST_SYMBOLS = 128
-#: A tally has a cell for each cohort and symbol; more of them would not be kept and transformed.
+#: The most cells of a tally, one for each cohort and symbol, that can be kept and transformed.
 MOST_CELLS = 2**20
 
 
@@ -58,7 +58,7 @@ class HashedKrr(OneOfK):
         return spends(Randomizer(encoder, window_of(symbols, epsilon)), epsilon)
 
     def bases(self, k: int) -> list[int]:
-        """Return the numbers of symbols to choose from: primes up to the first of at least k."""
+        """Return the possible numbers of symbols: primes up to the first that is at least k."""
         primes = [2]
         while primes[-1] < min(k, MOST_CELLS**0.5):
             primes.append(next(n for n in range(primes[-1] + 1, 2 * primes[-1] + 1) if is_prime(n)))
@@ -82,10 +82,10 @@ class HashedKrr(OneOfK):
         return [int(cell) for cell in cohorts * encoder.inputs + symbols]
 
     def supports(self, randomizer: Randomizer[Hash, Window], counts: Integers) -> Integers:
-        """Return the supports, by one Fourier transform over F_g of symbol and cohort's digits.
+        """Return the support counts, by a Fourier transform over F_g of symbol and cohort's digits.
 
-        A report (c, s) supports v if s = <c, v>. With w = e^(2πi/g), that indicator is the mean
-        over j of w^(j (s - <c, v>)), so the support of v is the mean of the transform at (j, j v).
+        A report (c, s) supports v if s = <c, v>. Let w = e^(2πi/g). That indicator is the mean over
+        j of w^(j (s - <c, v>)). So the support of v is the mean of the transform at (j, j v).
         """
         g, digits = randomizer.encoder.inputs, randomizer.encoder.digits
         # The last axis of a cohort's number is its lowest digit.
@@ -113,17 +113,17 @@ def _of_texts(domain: Texts, epsilon: Fraction) -> Randomizer[Any, Window]:
 
 
 def lengths_to(longest: int) -> tuple[int, ...]:
-    """Return the lengths of beginnings that are asked for; at the last, texts are whole.
+    """Return the lengths of beginnings that are asked for. At the last, texts are whole.
 
-    The last length tells the shares. Steps of two letters found the most texts of three to fourteen
-    letters, in simulations.
+    The last length gives the shares. In simulations, steps of two letters found the most texts of
+    three to fourteen letters.
     """
     steps = [length for length in range(2, LONGEST_FOUND + 1, 2) if length < longest]
     return (*steps, *[longest] * (longest <= LONGEST_FOUND), longest + 1)
 
 
 def digits_of(k: int, base: int) -> int:
-    """Return how many digits the numbers 0..k-1 take."""
+    """Return the number of digits of the numbers 0..k-1."""
     digits = 1
     while base**digits < k:
         digits += 1
@@ -131,7 +131,7 @@ def digits_of(k: int, base: int) -> int:
 
 
 def _variance(symbols: int, k: int, ratio: float) -> float:
-    """Return the variance of a share of 1/k, from one report of a hash with so many symbols."""
+    """Return the variance of a share of 1/k from one report of a hash with `symbols` symbols."""
     p = Fraction(ratio) / (Fraction(ratio) + symbols - 1)
     return Share("", p, Fraction(1, symbols)).variance(1 / k)
 
@@ -139,13 +139,13 @@ def _variance(symbols: int, k: int, ratio: float) -> float:
 class Hadamard(HashedKrr):
     """Hadamard response: the parity of some digits of the value, under randomized response.
 
-    One bit under a public cohort: Cormode, Kulkarni and Srivastava, "Marginal release under local
-    differential privacy", SIGMOD 2018; Acharya, Sun and Zhang, "Hadamard response", AISTATS 2019,
-    send the cohort's part of it, too. Rows of the Hadamard matrix are the linear functions over
-    F_2. Channel: encoder `hash` with g = 2, `window`.
-    By hand: ε = ln 3 keeps the bit 3 times in 4; any other value is supported 1 time in 2.
+    A report is one bit of a public cohort (Cormode, Kulkarni and Srivastava, "Marginal release
+    under local differential privacy", SIGMOD 2018). Acharya, Sun and Zhang, "Hadamard response",
+    AISTATS 2019, also randomize a part of the cohort. Rows of the Hadamard matrix are the linear
+    functions over F_2. Channel: encoder `hash` with g = 2, `window`.
+    By hand: ε = ln 3 keeps the bit 3 times in 4. Any other value is supported 1 time in 2.
 
-    A report is one bit and its cohort; it is near the best for many values at ε below 1.
+    A report is one bit and its cohort. It is nearly optimal for many values at ε below 1.
     """
 
     name: ClassVar[str] = "hadamard"

@@ -1,7 +1,7 @@
 """Mechanisms whose estimates come from inverting the channel's table.
 
 The scores of the reports solve ``sum over y of P[y | x] score[y] = target[x]`` for every input x,
-in rationals, so estimates are exactly unbiased whatever the weights were rounded to.
+in rational numbers. So estimates are exactly unbiased, however the weights were rounded.
 """
 
 import math
@@ -28,7 +28,7 @@ Row = tuple[Fraction, ...]
 
 
 def number_mean(randomizer: AnyRandomizer, domain: Numbers) -> tuple[Mean, ...]:
-    """Return the mean of a number; its grid points, no-answer last, are the channel's inputs."""
+    """Return the mean of a number whose grid points, no-answer last, are the channel's inputs."""
     steps = randomizer.encoder.steps
     places = [Fraction(point, steps) for point in range(steps + 1)]
     scores, present, squares = decoded(randomizer.channel, _targets(places, domain.no_answer))
@@ -71,18 +71,18 @@ def scale_means(randomizer: AnyRandomizer, domain: Categories) -> tuple[Mean, ..
 
 
 def everybody(channel: OneSymbol) -> Row:
-    """Return scores that are 1 for every report: all answer, which has no variance at all."""
+    """Return scores that are 1 for every report, for questions that everybody answers."""
     return (Fraction(1),) * channel.symbols
 
 
 def share_means(terms: Sequence[str], scores: Sequence[Row], channel: OneSymbol) -> list[Mean]:
-    """Return shares of all respondents, as means of indicators, which are their own squares."""
+    """Return shares of all respondents as means of indicators, which equal their squares."""
     pairs = zip(terms, scores, strict=True)
     return [Mean(term, indicator, everybody(channel), indicator) for term, indicator in pairs]
 
 
 def _targets(places: list[Fraction], no_answer: bool) -> tuple[Row, Row, Row]:
-    """Return what the scores, the presence and the squares of a mean have as expectations."""
+    """Return the expectations of a mean's scores, presence and squares."""
     skipped = (Fraction(0),) * no_answer
     return (
         (*places, *skipped),
@@ -93,21 +93,21 @@ def _targets(places: list[Fraction], no_answer: bool) -> tuple[Row, Row, Row]:
 
 @lru_cache(maxsize=128)
 def decoded(channel: OneSymbol, targets: tuple[Row, ...]) -> tuple[Row, ...]:
-    """Return for each target the scores of reports whose expectation it is, for every input."""
+    """Return for each target the scores of reports whose expectation is the target."""
     rows = [channel.weights(symbol) for symbol in range(channel.inputs)]
     return unbiased(rows, targets)
 
 
 class Exponential(Mechanism):
-    """Exponential mechanism on a scale: the further a point from the true one, the less likely.
+    """Exponential mechanism on a scale: a point is less likely the further it is from the truth.
 
     McSherry and Talwar, "Mechanism design via differential privacy", FOCS 2007, with the utility
-    -|y - x|. Their factor, ε / (2 · sensitivity), would spend about half of ε on a scale; here the
-    rate is found on the exact table. Channel: `table` with weights near e^(-rate |y - x|).
-    By hand: three points, rate ln 2: rows 4:2:1, 2:4:2 and 1:2:4 over 7 and 8; ratio (4/7) / (1/7)
-    = 4.
+    -|y - x|. Their factor, ε / (2 · sensitivity), would spend only about half of ε on a scale. Here
+    the rate is found on the exact table. Channel: `table` with weights near e^(-rate |y - x|).
+    By hand: three points and the rate ln 2 give the rows 4:2:1, 2:4:2 and 1:2:4 over 7 and 8, with
+    the ratio (4/7) / (1/7) = 4.
 
-    It is for a scale whose neighboring points may be mixed up; its shares suffer from that.
+    It serves scales whose neighboring points may be confused. Its shares are less precise for that.
     """
 
     name: ClassVar[str] = "exponential"
@@ -138,7 +138,7 @@ class Exponential(Mechanism):
 
 
 def _exponential(domain: Categories, rate: float) -> tuple[tuple[int, ...], ...]:
-    """Return whole weights; no-answer is as far from every point as the ends of the scale are."""
+    """Return whole weights. No-answer is as far from every point as one end from the other."""
     points = len(domain.scores)
     values = range(len(domain.ids))
 
@@ -150,21 +150,21 @@ def _exponential(domain: Categories, rate: float) -> tuple[tuple[int, ...], ...]
         weights = [math.exp(-rate * distance(x, y)) for y in values]
         scale = WORD / sum(weights)
         whole = [max(1, math.floor(scale * weight)) for weight in weights]
-        # The remainder of rounding goes to the likeliest report, where it matters least.
+        # The likeliest report gets the remainder of rounding, since it matters least there.
         whole[x] += WORD - sum(whole)
         rows.append(tuple(whole))
     return tuple(rows)
 
 
 class Optimal(Mechanism):
-    """The channel that is designed for the question, by linear or by convex programming.
+    """A channel that is designed for the question by linear or convex programming.
 
     For a number it has the least worst-case variance of the mean among all unbiased channels on a
-    grid; below Laplace, Duchi, Piecewise and Hybrid at every ε (`number_design` has the program and
-    its sources). For a scale it has the least variance of what `aim` says. Channel: `table`, with
-    encoder `grid` or `index`.
+    grid. That is below Laplace, Duchi, Piecewise and Hybrid at every ε (`number_design` has the
+    program and its sources). For a scale it has the least variance of the `aim`. Channel: `table`,
+    with encoder `grid` or `index`.
 
-    It is usually chosen for a number.
+    It is the usual choice for a number.
     """
 
     name: ClassVar[str] = "optimal"
@@ -201,7 +201,7 @@ class Optimal(Mechanism):
 def _designed(
     domain: Numbers | Categories, epsilon: Fraction, aim: str, prior: tuple[float, ...] | None
 ) -> Randomizer[Any, Table]:
-    """Return the designed randomizer; designing takes up to seconds, so it is done once."""
+    """Return the designed randomizer. It is kept, since a design can take seconds."""
     bound = exp_lower(epsilon)
     if domain.estimand is Estimand.MEAN:
         rows = number_table(domain.steps, bound, domain.no_answer, prior)

@@ -1,4 +1,4 @@
-"""The best pattern for several questions that are drawn together, with the sizes of its sets."""
+"""The best pattern for several questions that are drawn together, and the sizes of its sets."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -16,24 +16,24 @@ from analysis.core.types import Floats
 from analysis.mechanisms.joint_goals import Part, alone, contrast_variance, questions_of
 from analysis.mechanisms.joint_program import GAP, Program, Rounds
 
-#: With more unknowns than these, a program takes a second and more.
+#: A program with more unknowns than this takes a second or more.
 _LARGE = 300
 
-#: Of designs that are only looked at, sizes are left out whose `Program.reached` is so many times
-#: that of the best so far. That is a rule of thumb, which was tuned on 250 random draws; in 150
-#: others it changed no design.
+#: For designs that are only looked at, sizes are skipped if their `Program.reached` is this many
+#: times that of the best so far. This is a rule of thumb, which was tuned on 250 random draws. In
+#: 150 other draws it changed no design.
 _UNLIKELY = 1.2
 
-#: The sum of the weights of each of several patterns: so the mean of some hundreds of them can be
-#: drawn by two words.
+#: The sum of the weights of each of several patterns. Two words can then draw from the mean of some
+#: hundreds of them.
 _WHOLE = 2**40
 
 
 @dataclass(frozen=True)
 class Design:
-    """A pattern, and the means of the variances that it has and that no other of its sizes beats.
+    """A pattern, its mean variance, and a bound that no pattern of the same sizes can beat.
 
-    Variances are parts of those of separate draws; see `design`.
+    Variances are relative to those of separate draws; see `design`.
     """
 
     channel: Pattern
@@ -42,7 +42,7 @@ class Design:
 
     @property
     def saving(self) -> float:
-        """The factor by which separate draws need more respondents, on average."""
+        """The number of respondents that separate draws need, as a multiple, on average."""
         return 1 / self.variance
 
 
@@ -54,25 +54,26 @@ def design(
     aim: str = "shares",
     gap: float = GAP,
 ) -> Design:
-    """Return the pattern within both limits whose mean variance is the smallest.
+    """Return the pattern within both limits with the least mean variance.
 
-    Each variance counts as a part of what it is if questions are drawn one by one, with `total`
-    divided evenly: of a question's shares at a usual one, of pairs of answers where all pairs are
-    as frequent, or, for both, half of each mean. The sizes of sets are searched from those of
-    separate draws on, and from those that are best if all questions are as one of them; for these
-    sizes the variance is within a part `gap` of the best. Where questions of many kinds make
-    a program large, it is that of the last sizes alone, which takes seconds instead of minutes.
+    Each variance counts relative to that of separate draws with `total` divided evenly. The mean is
+    over a question's shares at a usual share, or over pairs of answers if all pairs are equally
+    frequent, or half of each mean for both. The sizes of sets are searched from those of separate
+    draws on, and from those that are best if all questions are like one of them. For the chosen
+    sizes, the variance is within a fraction `gap` of the best. If questions of many kinds make a
+    program large, only that of the last sizes is solved, which takes seconds instead of minutes.
 
     Parameters
     ----------
     parts : tuple of Part
         The questions, at least 2.
     total, each : Fraction
-        The largest ε of all answers together, and of one answer for somebody who knows the others.
+        The largest ε of all answers together, and of one answer against somebody who knows the
+        others.
     aim : str
         One of `AIMS`.
     gap : float
-        That of surveys, or a larger one for designs that are only looked at.
+        The gap of surveys, or a larger one for designs that are only looked at.
 
     Raises
     ------
@@ -87,9 +88,9 @@ def design(
 def _searched(
     parts: tuple[Part, ...], total: Fraction, each: Fraction, aim: str, gap: float
 ) -> Rounds:
-    """Return the programs of the best sizes of sets, solved as far as the search took."""
+    """Return the programs of the best sizes of sets, solved as far as the search needed."""
     alike = sorted(set(parts), key=parts.index)
-    # Chances that are best for pairs alone need not fall as those of `reached` do.
+    # Probabilities that are best for pairs alone need not fall as those of `reached` do.
     is_quick = gap > GAP and aim != "pairs"
 
     def of_sizes(sizes: tuple[int, ...]) -> Program:
@@ -107,7 +108,7 @@ def _searched(
         for epsilon in (total / len(parts), min(each, total))
     ]
     if len(alike) > 1:
-        # First, since they are often the best: others are then left as soon as they are beaten.
+        # These come first, since they are often the best. Others end as soon as they are beaten.
         size = _likely_size if is_quick else _size_as_one
         around.insert(0, tuple(size(part, len(parts), total, each, aim) for part in alike))
     is_large = prod(parts.count(part) + 1 for part in alike) > _LARGE
@@ -126,7 +127,7 @@ def _searched(
 
 @lru_cache(maxsize=1024)
 def _size_as_one(part: Part, number: int, total: Fraction, each: Fraction, aim: str) -> int:
-    """Return the size of sets of the best design for so many parts as this one."""
+    """Return the size of sets of the best design for `number` parts like this one."""
     if part.k == 2:
         return 1
     parts = (Part(part.k, part.share),) * number
@@ -135,7 +136,7 @@ def _size_as_one(part: Part, number: int, total: Fraction, each: Fraction, aim: 
 
 @lru_cache(maxsize=1024)
 def _likely_size(part: Part, number: int, total: Fraction, each: Fraction, aim: str) -> int:
-    """Return the same by `Program.reached`, without a linear program."""
+    """Return the likely best size by `Program.reached`, without a linear program."""
     parts, least, best = (Part(part.k, part.share),) * number, inf, 1
     for size in range(1, part.k):
         reached = Program(parts, (size,) * number, total, each, aim).reached
@@ -146,7 +147,7 @@ def _likely_size(part: Part, number: int, total: Fraction, each: Fraction, aim: 
 
 
 def _neighbors(alike: Sequence[Part], sizes: Sequence[int]) -> list[tuple[int, ...]]:
-    """Return the sizes of sets of alike parts that differ in one of them, by one."""
+    """Return the sizes of sets of alike parts that differ from these by one, in one part."""
     return [
         (*sizes[:place], sizes[place] + step, *sizes[place + 1 :])
         for place, part in enumerate(alike)
@@ -164,15 +165,15 @@ def sampled_design(
 ) -> SampledPattern:
     """Return the patterns for sets of questions, each within both limits, as `design` returns one.
 
-    A question has one size of sets, whatever else is asked: the one that most designs have. So the
+    A question has one size of sets, whatever else is asked: the size that most designs have. So the
     mean of the laws of its reports is a `Subset`, too.
 
     Parameters
     ----------
     parts : tuple of Part
-        All questions, of one part each.
+        All questions. Each has one part.
     samples : tuple of tuples of int
-        The sets that can be asked, by places, in order.
+        The sets of questions that can be asked, as positions in order.
 
     Raises
     ------
@@ -205,13 +206,13 @@ def sampled_design(
 
 
 def savings(channel: Pattern, parts: Sequence[Part], total: Fraction) -> tuple[float, float]:
-    """Return how many times the respondents separate draws need, for shares and for pairs.
+    """Return by what factor separate draws need more respondents, for shares and for pairs.
 
-    Answers have the parts' shares; for pairs they are equally common and unrelated. It is one over
-    the mean, over parts or pairs of them, of a variance by one draw divided by that by separate
-    draws of `total`, in equal shares of the questions. Below 1, separate draws are better.
+    Answers have the parts' shares. For pairs they are equally common and independent. The factor is
+    one over the mean, over parts or pairs of parts, of the variance by one draw divided by that of
+    separate draws with `total` divided evenly. Below 1, separate draws are better.
 
-    Pairs of options of one question are left out: hardly any separate draw tells of them.
+    Pairs of options of one question are left out, since hardly any separate draw shows them.
     """
     questions = questions_of(parts)
     usual = np.array([alone(part, total / len(questions)) for part in parts])
@@ -230,7 +231,7 @@ def savings(channel: Pattern, parts: Sequence[Part], total: Fraction) -> tuple[f
 
 
 def share_variances(channel: Pattern | SampledPattern, parts: Sequence[Part]) -> Floats:
-    """Return (parts,) n times the variance of an answer's share, at the share that parts state."""
+    """Return (parts,) n times the variance of an answer's share, at the part's stated share."""
     return np.array(
         [
             contrast_variance(np.array(float(channel.contrast(place))), part.k, size, part.share)
@@ -242,8 +243,8 @@ def share_variances(channel: Pattern | SampledPattern, parts: Sequence[Part]) ->
 def pair_variances(channel: Pattern) -> Floats:
     """Return n times the variance of the share of a pair of answers, for all pairs of parts.
 
-    It is infinite where the reports tell nothing of pairs. Where all answers are equally common, so
-    are all reports on two parts, and deviations of debiased shares are unrelated.
+    It is infinite if the reports reveal nothing about pairs. If all answers are equally common, all
+    reports on two parts are equally common, and deviations of debiased shares are uncorrelated.
     """
     even = [Part(k, 1 / k) for k in channel.inputs]
     deviations, variances = share_variances(channel, even), []

@@ -1,4 +1,4 @@
-"""What one draw for several questions is designed for: shares of its parts, and of pairs."""
+"""The goals of a design of one draw for several questions: shares of parts and of pairs."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,20 +12,19 @@ from analysis.core.domain import DomainOfShares
 from analysis.core.types import Floats
 from analysis.mechanisms.selection import candidates
 
-#: What a design may be made for: the questions' shares, those of pairs of answers, or both. The
-#: first is what a survey gets that names none. The best design for shares alone can take four times
-#: the respondents that separate draws take for pairs (3, 5 and 6 values, total 3, each 1.5); that
-#: for both is nearly as good for shares there.
+#: The aims of a design: the questions' shares, those of pairs of answers, or both. The first is the
+#: default of a survey. For pairs, the best design for shares alone can take four times the
+#: respondents of separate draws (3, 5 and 6 values, total 3, each 1.5). The design for both is
+#: nearly as good for shares there.
 AIMS = ("both", "shares", "pairs")
 
 
 @dataclass(frozen=True)
 class Part:
-    """The input of the design for a part: its number of values, and a usual share of one.
+    """The input of the design for a part: its number of values, and the usual share of a value.
 
-    A question that has several parts, as that of several options has, is named by each, and its
-    domain is what it would be drawn by alone. What is learned about one answer is then about all
-    parts of it.
+    If a question has several parts, such as options, each part names the question. Its domain is
+    the one for drawing the question alone. The limit for one answer then covers all its parts.
     """
 
     k: int
@@ -35,7 +34,7 @@ class Part:
 
 
 def questions_of(parts: Sequence[Part]) -> list[list[int]]:
-    """Return the places of the parts of each question."""
+    """Return the positions of the parts of each question."""
     names = [part.question or place for place, part in enumerate(parts)]
     return [
         [place for place, name in enumerate(names) if name == one] for one in dict.fromkeys(names)
@@ -43,7 +42,7 @@ def questions_of(parts: Sequence[Part]) -> list[list[int]]:
 
 
 def contrast_variance(contrast: Floats, k: int, size: int, share: float) -> Floats:
-    """Return n times the variance of a share, from the contrast p - ω/k of its reports."""
+    """Return n times the variance of a share, given the contrast p - ω/k of its reports."""
     rate = size / k
     support = rate + contrast * (share - 1 / k) * k / (k - 1)
     with np.errstate(divide="ignore"):
@@ -51,15 +50,15 @@ def contrast_variance(contrast: Floats, k: int, size: int, share: float) -> Floa
 
 
 def over_square(noise: float, contrast: Floats) -> Floats:
-    """Return the variance of a product of two shares, from its contrast."""
+    """Return the variance of a product of two shares, given its contrast."""
     return noise / contrast**2
 
 
 @dataclass(frozen=True)
 class Goal:
-    """A variance that counts with a weight: convex in a contrast, which is linear in v.
+    """A variance with a weight. It is convex in a contrast, which is linear in v.
 
-    `contrast` is that of each case.
+    `contrast` has the contrast of each case.
     """
 
     contrast: Floats
@@ -67,7 +66,7 @@ class Goal:
     variance: Callable[[Floats], Floats]
 
     def value(self, contrast: Floats) -> Floats:
-        """Return the variance at a contrast; infinite if it is not above 0."""
+        """Return the variance at a contrast; infinite if the contrast is not above 0."""
         with np.errstate(divide="ignore"):
             return np.where(contrast > 0, self.variance(contrast), np.inf)
 
@@ -82,8 +81,8 @@ class Goal:
 def alone(part: Part, epsilon: Fraction) -> float:
     """Return n times the variance of the share if the question is drawn by itself.
 
-    It is by subset selection of the best size (Ye and Barg 2018, section III), or, of an option, by
-    the best mechanism for all options of its question.
+    It is drawn by subset selection of the best size (Ye and Barg 2018, section III) or, if it is an
+    option, by the best mechanism for all options of its question.
     """
     if part.domain is not None:
         return candidates(part.domain, epsilon)[0].variance

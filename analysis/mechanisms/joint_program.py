@@ -1,18 +1,19 @@
 """Linear programs for the pattern of several questions that are drawn together.
 
-The unknowns are the chances v(S) of single reports, by the parts S that do not agree. All limits
-are linear in them, and so is the contrast of a question, c = p - r: p is the chance that its set
-holds the answer, r = ω/k what it would be without one. Two questions have the contrast of a pair,
-the expectation of the product of both. The variance of a share at a stated truth,
+The unknowns are the probabilities v(S) of single reports, where S are the parts that do not agree.
+All limits are linear in them. So is the contrast of a question, c = p - r: p is the probability
+that its set holds the answer, and r = ω/k is that of a uniform set. The contrast of a pair of
+questions is the expectation of the product of both. The variance of a share at a stated truth,
 
     (r + c d)(1 - r - c d) / c²,   d = share - 1/k   (times the square of (k-1)/k),
 
-and of the product of two shares, 1/c² up to a factor, are convex in c. So tangents bound them from
-below: each program gives a design, and a bound that no design can beat, until both agree.
+and that of the product of two shares, 1/c² up to a factor, are convex in c. So tangents bound them
+from below. Each program gives a design, and a bound that no design can beat. Programs are solved
+until both agree.
 
-Questions with as many values and members are alike. Since variances are convex, and limits the
-same for all orders of alike questions, a best design treats them alike: only how many of them do
-not agree matters, and programs are small.
+Questions with the same numbers of values and members are alike. Since variances are convex, and
+limits are the same for all orders of alike questions, some best design treats them alike. So only
+the number of them that do not agree matters, and programs are small.
 """
 
 from dataclasses import dataclass, replace
@@ -38,19 +39,19 @@ from analysis.mechanisms.joint_goals import (
     questions_of,
 )
 
-#: The largest part of a variance by which the design of a survey may miss the bound.
+#: The design of a survey may miss the bound by this fraction of a variance.
 GAP = 1e-5
-#: Tangents at first, as parts of the largest contrast; and programs at most.
+#: The first tangents, as fractions of the largest contrast, and the most programs.
 _PLACES, _ROUNDS = np.geomspace(1e-3, 1, 24), 40
-#: Programs of so many cases are passed to the solver in full, zeros and all.
+#: Programs of up to this many cases are passed to the solver as dense arrays.
 _SMALL = 100
-#: The part by which a bound must be above a variance to show that it is beaten: what the solver's
-#: tolerance may add to it is far below.
+#: A bound must be above a variance by this fraction to show that it is beaten. The solver's
+#: tolerance adds far less.
 _NO_BETTER = 1e-6
-#: Where `reached` lets chances begin to fall: so many numbers of questions, evenly spaced.
+#: The number of points, evenly spaced, at which `reached` lets probabilities begin to fall.
 _BEGINS = 41
-#: By how much ε is held below its limits, so that rounded weights keep within them: the first that
-#: will do. By the first, the charge, rounded up to whole millionths, is that of the limit.
+#: The margins by which ε may be held below its limits, so that rounded weights keep them. The first
+#: that suffices is used. With the first, the charge in whole millionths equals that of the limit.
 _MARGINS = (2e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
 
 
@@ -58,8 +59,8 @@ _MARGINS = (2e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
 class Program:
     """The programs for stated sizes of sets, within the limits `total` and `each`, for an aim.
 
-    Parts of one question must have the same size. Weights sum to `whole`, if it is stated. `gap` is
-    the largest part of a variance by which a design may miss the bound.
+    Parts of one question must have the same size. Weights sum to `whole`, if it is given. `gap` is
+    the largest fraction of a variance by which a design may miss the bound.
     """
 
     parts: tuple[Part, ...]
@@ -72,7 +73,7 @@ class Program:
 
     @cached_property
     def groups(self) -> list[list[int]]:
-        """The places of parts that are alike: those of one question, or questions of one part."""
+        """The positions of parts that are alike: of one question, or of questions of one part."""
         kinds = list(zip(self.parts, self.sizes, strict=True))
         return [
             [place for place, kind in enumerate(kinds) if kind == one]
@@ -81,17 +82,17 @@ class Program:
 
     @cached_property
     def cases(self) -> list[tuple[int, ...]]:
-        """The numbers of questions in each group that do not agree: the programs' unknowns."""
+        """The numbers of parts of each group that do not agree. Each case is an unknown."""
         return list(product(*(range(len(group) + 1) for group in self.groups)))
 
     def _cells(self, place: int) -> tuple[int, int]:
-        """Return how many sets hold a question's answer, and how many do not."""
+        """Return the number of sets that hold a question's answer, and of those that do not."""
         k, size = self.parts[place].k, self.sizes[place]
         return comb(k - 1, size - 1), comb(k - 1, size)
 
     @cached_property
     def masses(self) -> Floats:
-        """The chance of each case if all reports are equally likely."""
+        """The probability of each case if all reports are equally likely."""
         chances = []
         for case in self.cases:
             chance = 1.0
@@ -107,14 +108,14 @@ class Program:
         return np.array(chances)
 
     def _contrast(self, group: int) -> Floats:
-        """Return the mean over the group of whether a question agrees, less ω/k, in each case."""
+        """Return the contrast of each case: the proportion of the group that agrees, less ω/k."""
         places = self.groups[group]
         rate = self.sizes[places[0]] / self.parts[places[0]].k
         numbers = np.array([case[group] for case in self.cases])
         return np.asarray(1 - numbers / len(places) - rate)
 
     def _pair_contrast(self, group: int, other: int) -> Floats:
-        """Return the mean over pairs of two groups, or of one, of the product of contrasts."""
+        """Return the mean product of contrasts over pairs of two groups, or of one group."""
         if group != other:
             return self._contrast(group) * self._contrast(other)
         d = len(self.groups[group])
@@ -148,9 +149,9 @@ class Program:
 
     @property
     def _of_pairs(self) -> list[Goal]:
-        # At even, unrelated answers the estimated share of a pair of answers is the sum of three
-        # uncorrelated estimates: of both shares, each over the other's number of values, and of
-        # the product.
+        # If answers are even and independent, the estimated share of a pair of answers is the sum
+        # of three uncorrelated estimates: the two shares, each divided by the other question's
+        # number of values, and the product.
         pairs = comb(len(self.parts), 2)
         of_shares = [0.0] * len(self.groups)
         of_products: list[Goal] = []
@@ -174,13 +175,13 @@ class Program:
         ]
 
     def _noise(self, group: int) -> float:
-        """Return n times the variance of an even share if its reports had a contrast of 1."""
+        """Return n times the variance of an even share whose reports have a contrast of 1."""
         place = self.groups[group][0]
         k = self.parts[place].k
         return float(contrast_variance(np.array(1.0), k, self.sizes[place], 1 / k))
 
     def _share_goal(self, group: int, weight: float, share: float | None) -> "Goal":
-        """Return the goal of a group's shares at a truth: as a part of separate draws', or even."""
+        """Return the goal of a group's shares at a truth, relative to separate draws, or even."""
         place = self.groups[group][0]
         part, size = self.parts[place], self.sizes[place]
         usual = 1.0 if share is None else alone(part, self._apart)
@@ -203,9 +204,9 @@ class Program:
 
     @cached_property
     def _steps(self) -> tuple[Integers, Integers]:
-        """The places of all cases that differ in one question, of which the second agrees less.
+        """The indices of all pairs of cases that differ in one question. The second agrees less.
 
-        Of a question of several parts, any number of them can change.
+        In a question of several parts, any number of parts can differ.
         """
         places = {case: place for place, case in enumerate(self.cases)}
         furthest = [len(group) if self.parts[group[0]].question else 1 for group in self.groups]
@@ -220,10 +221,10 @@ class Program:
 
     @cached_property
     def reached(self) -> float:
-        """A mean variance that is reached, without a linear program: mostly near the least.
+        """A mean variance that is possible, found without a linear program, mostly near the least.
 
-        Chances are equal at first, and then fall by `each` for each question that does not agree,
-        from the best number of questions on, and by `total` at most.
+        Probabilities are equal up to the best number of questions that do not agree. Then they
+        fall by `each` for each further question, and by at most `total`.
         """
         # A question of several parts counts once.
         most = [1 if self.parts[group[0]].question else len(group) for group in self.groups]
@@ -236,10 +237,10 @@ class Program:
         return float(np.sum(variances, axis=0).min())
 
     def limits(self, more: int) -> Any:
-        """Return rows that are at most 0 for what is within the limits.
+        """Return rows whose products with probabilities within the limits are at most 0.
 
-        Their columns are the cases, the least v, and `more` that do not count. In each row one
-        entry is 1, and another below 0.
+        The columns are the cases, the least v, and `more` that are not used. In each row one entry
+        is 1, and another is below 0.
         """
         n = len(self.cases)
         (before, after), every, least = self._steps, np.arange(n), np.full(n, n)
@@ -253,7 +254,7 @@ class Program:
         return scipy.sparse.csr_array((entries, cells), shape=(len(ones), n + 1 + more))
 
     def pattern(self, multiples: Floats) -> Pattern:
-        """Return the channel with these chances in whole weights, within both limits exactly."""
+        """Return the channel with these probabilities as whole weights, within both limits."""
         d = len(self.parts)
         limits = exp_lower(self.total), exp_lower(self._each)
         for margin in _MARGINS:
@@ -276,15 +277,15 @@ class Program:
         raise ValueError("limits must leave room for whole weights")
 
     def _of_pattern(self, pattern: int, of_case: dict[tuple[int, ...], float]) -> float:
-        """Return the chance of a pattern: all patterns of a case are as likely."""
+        """Return the probability of a pattern. All patterns of a case are equally likely."""
         case = tuple(sum(pattern >> place & 1 for place in group) for group in self.groups)
         ways = (comb(len(g), number) for g, number in zip(self.groups, case, strict=True))
         return of_case[case] / prod(ways)
 
     def _within(self, logs: Floats, margin: float) -> Floats:
-        """Return the least logarithms of chances, not below these, within limits less a margin.
+        """Return the least logarithms that are at least these, within the limits less a margin.
 
-        What the solver's tolerance left too far below a neighbor, or the largest, is raised.
+        The solver's tolerance may leave one too far below a neighbor or the largest. It is raised.
         """
         step, most = float(self._each) - margin, float(self.total) - margin
         ones, others = self._steps
@@ -296,17 +297,18 @@ class Program:
 
 
 def _stacked(above: Any, below: Floats) -> Any:
-    """Return the rows of a sparse array, or a dense one, and below them those of another."""
+    """Return the rows of a sparse or dense array, and the rows of another below them."""
     if isinstance(above, np.ndarray):
         return np.concatenate([above, below])
     return scipy.sparse.vstack([above, scipy.sparse.csr_array(below)], format="csr")
 
 
 class Rounds:
-    """The linear programs of `Program`, one after the other, until design and bound agree.
+    """The linear programs of `Program`, solved one after another until design and bound agree.
 
-    `variance` is the mean of the best chances so far, and none is below `bound`. Both are of
-    chances before they are made whole, which changes them by a millionth or so.
+    `variance` is the mean variance of the best probabilities so far, and no design is below
+    `bound`. Both refer to probabilities before they are made whole, which changes them by about a
+    millionth.
     """
 
     def __init__(self, program: Program) -> None:
@@ -316,7 +318,8 @@ class Rounds:
         self._left = _ROUNDS
         self._found: Floats | None = None
         goals, masses, n = program.goals, program.masses, len(program.cases)
-        # Columns: v of each case as a multiple of the even chance, the least v, each variance.
+        # The columns are v of each case as a multiple of the even probability, the least v, and
+        # each variance.
         self._contrasts = np.array([np.append(goal.contrast * masses, 0) for goal in goals])
         self._cost = np.concatenate([np.zeros(n + 1), [goal.weight for goal in goals]])
         self._sum = np.concatenate([masses, np.zeros(1 + len(goals))])[None]
@@ -333,7 +336,7 @@ class Rounds:
         tangents = np.zeros((len(at), self._rows.shape[1]))
         tangents[:, : self._contrasts.shape[1]] = slopes[:, None] * self._contrasts[which]
         tangents[:, self._contrasts.shape[1] + which] = -1
-        # Rows of about equal size: the solver's tolerance is one for all.
+        # Rows are scaled to about equal size, since the solver has one tolerance for all.
         scales = np.maximum(1, np.abs(slopes))
         self._rows = np.concatenate([self._rows, tangents / scales[:, None]])
         self._sides = np.concatenate([self._sides, (slopes * at - values) / scales])
@@ -375,7 +378,7 @@ class Rounds:
             self.step()
 
     def beats(self, other: "Rounds") -> bool:
-        """Return whether its variance will be below that of others; solve what this takes."""
+        """Return whether its variance will be below that of `other`; solve what this takes."""
         while True:
             if self.bound > other.variance * (1 + _NO_BETTER):
                 return False
@@ -390,7 +393,7 @@ class Rounds:
 
     @property
     def channel(self) -> Pattern:
-        """The best chances so far in whole weights, within both limits exactly."""
+        """The best probabilities so far as whole weights, exactly within both limits."""
         if self._found is None:
             raise ValueError("limits must leave room for a design")
         return self.program.pattern(self._found)

@@ -1,7 +1,7 @@
 """Mechanisms for a number that add integer noise on a grid.
 
-What would leave the range of the numbers stays at its border, so a report tells no more than a
-number of the range does; decoding undoes what the border does to the mean.
+A sum that would leave the range of the numbers becomes its border, which costs no more ε. The
+estimate of the mean corrects for the border.
 """
 
 import math
@@ -22,34 +22,35 @@ from analysis.core.words import WORD
 from analysis.mechanisms.base import Mean, Mechanism, Params, spends
 from analysis.mechanisms.inverted_table import number_mean
 
-#: Steps of the grids to choose from. Rounding to the finest adds at most 2^-14 of the squared range
-#: to the variance; but where noise is wide, a fine grid's points can hardly be told apart.
+#: The numbers of steps to choose from. Rounding to the finest grid adds at most 2^-14 of the
+#: squared range to the variance. But if noise is wide, a fine grid's points can hardly be
+#: distinguished.
 _STEPS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 50, 64)
 
-#: The finest grid that an author can ask for: to decode it exactly takes .7 s, and 12 s at 200.
+#: The finest grid that an author can ask for. Exact scores of it take .7 s, and 12 s at 200 steps.
 FINEST = 100
-#: Grids whose price `check` prints.
+#: The grids whose precision `check` prints.
 _TOLD = (1, 2, 5, 10, 20, 50)
 
 #: The largest variance of one report's score, in squared ranges, at which a distribution is shown.
-#: Of a skewed one, bands of `distribution` covered .62 of ten ranges with `laplace` at ε = 1 (whose
-#: variance is above this), .88 at ε = 4, and .88 with `square-wave` at ε = 1.
+#: For a skewed distribution, bands of `distribution` covered .62 of ten ranges with `laplace` at ε
+#: = 1 (whose variance is above this), .88 at ε = 4, and .88 with `square-wave` at ε = 1.
 _LOUD = 0.25
 
-#: Smaller δ are below what tails of 32-bit weights can show.
+#: Tails of 32-bit weights cannot show a smaller δ.
 SMALLEST_DELTA = Fraction(1, 10**7)
-#: At larger δ a report reveals its answer outright too often to be called private.
+#: At a larger δ, reports reveal their answers outright too often to be called private.
 LARGEST_DELTA = Fraction(1, 100)
-#: δ of a survey that does not state it.
+#: The δ of a survey that does not state one.
 USUAL_DELTA = Fraction(1, 10**6)
 
 
 class Noise(Mechanism):
-    """A mechanism for required questions only: noise has no place for no-answer.
+    """A mechanism for required questions only, since noise cannot stand for no-answer.
 
-    It adds noise on a grid of `steps` equal steps from the least number to the largest; left out,
-    those with the least variance of the mean. At small ε this has one step: numbers are rounded to
-    the ends of their range, and reports tell the mean alone.
+    It adds noise on a grid of `steps` equal steps from the least number to the largest. The default
+    is the number of steps with the least variance of the mean. At small ε that is one step: numbers
+    are rounded to the ends of their range, and reports show the mean alone.
 
     ``{name = "laplace", steps = 20}``
     """
@@ -62,11 +63,11 @@ class Noise(Mechanism):
 
     @abstractmethod
     def draft(self, steps: int, epsilon: float, params: Params) -> Shift:
-        """Return the channel on a grid of so many steps, before its rounding is made safe."""
+        """Return the channel on a grid of `steps` steps, before its rounding is made safe."""
 
     @abstractmethod
     def noise(self, steps: int, epsilon: Fraction, params: Params) -> Randomizer[Grid, Shift]:
-        """Return the randomizer on a grid of so many steps."""
+        """Return the randomizer on a grid of `steps` steps."""
 
     def compile(
         self, domain: Numbers, epsilon: Fraction, params: Params
@@ -94,7 +95,7 @@ class Noise(Mechanism):
         return _worst_variance(self.draft(steps, float(epsilon), params))
 
     def remark(self, domain: Numbers, epsilon: Fraction, params: Params) -> str:
-        """Return which grid was taken, why, and what others cost."""
+        """Return a sentence on the chosen grid, the reason for it, and the cost of others."""
         best = self._best_steps(domain, epsilon, params)
         steps = params.get("steps", best)
         spread = self._variance(steps, epsilon, params)
@@ -129,7 +130,7 @@ def _times(factor: float) -> str:
 
 
 def _worst_variance(shift: Shift) -> float:
-    """Return the worst variance of a report's unbiased score for the number, with rounding."""
+    """Return the worst variance of a report's unbiased score for the number, including rounding."""
     steps = shift.inputs - 1
     weights = shift.chances()
     places = np.linspace(0, 1, shift.inputs)
@@ -143,9 +144,9 @@ def _worst_variance(shift: Shift) -> float:
 
 
 def _on_grid(half: Sequence[float]) -> Shift:
-    """Return the channel from densities of the noise 0, 1, 2, ..., of which the last is the tail's.
+    """Return the channel of a density of the noise 0, 1, 2, ..., whose last entry is the tail.
 
-    What lies at the border of the range or beyond it is the tail.
+    The tail is all noise at the border of the range or beyond it.
     """
     steps = len(half) - 1
     scale = (WORD - 2 * steps) / (half[0] + 2 * sum(half[1:]))
@@ -160,10 +161,10 @@ class Laplace(Noise):
     Sundararajan, "Universally utility-maximizing privacy mechanisms", SIAM Journal on Computing
     2012, for integers. Channel: encoder `grid` of M steps, `shift` with weights near r^|z|,
     r = e^(-ε/M).
-    By hand: M = 1, r = 1/3: the weights 1/4, 1/2, 1/4 of -1, 0, 1 keep an end 3 times in 4;
-    ε = ln 3.
+    By hand: with M = 1 and r = 1/3, the weights 1/4, 1/2, 1/4 of -1, 0, 1 keep an end 3 times in 4,
+    so ε = ln 3.
 
-    It is the best known noise; the designs made for the mean are better at every ε.
+    It is the best-known noise. Mechanisms that are designed for the mean are better at every ε.
     """
 
     name: ClassVar[str] = "laplace"
@@ -178,7 +179,7 @@ class Laplace(Noise):
 
     def noise(self, steps: int, epsilon: Fraction, params: Params) -> Randomizer[Grid, Shift]:
         bound, asked = exp_lower(epsilon), float(epsilon)
-        # Rounding can pass the bound by a little; ever more slack is given until it does not.
+        # Rounding can exceed the bound slightly, so slack grows until it does not.
         for slack in (0, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 5e-3):
             shift = self.draft(steps, asked * (1 - slack), params)
             if shift.ratio() <= bound:
@@ -187,15 +188,15 @@ class Laplace(Noise):
 
 
 class Gaussian(Noise):
-    """Discrete Gaussian noise, clamped to the range: (ε, δ)-privacy, by its exact table.
+    """Discrete Gaussian noise, clamped to the range, whose exact table proves its ε and δ.
 
     Canonne, Kamath and Steinke, "The discrete Gaussian for differential privacy", NeurIPS 2020.
     Without clamping, σ is that of Balle and Wang, "Improving the Gaussian mechanism", ICML 2018,
-    theorem 8 (the classic sqrt(2 ln(1.25/δ)) / ε is too large, and fails above ε = 1). Clamped, the
-    tails that δ pays for are not seen, so σ is the smallest at which the exact δ of the table is
-    still small enough. Channel: encoder `grid` of M steps, `shift` with weights near e^(-z² / 2σ²).
+    theorem 8 (the classic sqrt(2 ln(1.25/δ)) / ε is too large, and fails above ε = 1). Clamping
+    hides the tails that δ pays for. So σ is the smallest at which the exact δ of the table is small
+    enough. Channel: encoder `grid` of M steps, `shift` with weights near e^(-z² / 2σ²).
 
-    It is for comparison with central deployments; it costs many times the respondents.
+    It serves comparisons with central deployments. It takes many times the respondents.
     """
 
     name: ClassVar[str] = "gaussian"
@@ -218,7 +219,7 @@ class Gaussian(Noise):
         limit = exp_lower(epsilon).limit_denominator(2**31)
         if limit > exp_lower(epsilon):
             limit -= Fraction(1, 2**31)
-        # Floats can pass the bound by a little; ever more slack is given until the exact δ fits.
+        # Floats can exceed the bound slightly, so slack grows until the exact δ fits.
         for slack in (0, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2):
             shift = self.draft(steps, float(epsilon) * (1 - slack), params)
             randomizer = Randomizer(Grid(steps, steps + 1), shift, limit)
@@ -232,7 +233,7 @@ class Gaussian(Noise):
 
 
 def _delta(params: Params) -> Fraction:
-    """Return the δ that a survey states, or the usual one."""
+    """Return the δ that a survey states, or the default."""
     delta = params.get("delta", USUAL_DELTA)
     delta = delta if isinstance(delta, Fraction) else Fraction(repr(delta))
     if not SMALLEST_DELTA <= delta <= LARGEST_DELTA:

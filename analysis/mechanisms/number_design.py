@@ -1,14 +1,15 @@
 """The best unbiased channel for a bounded number, designed by a linear program.
 
-The inputs are the points 0..M of a grid, to which a respondent's number is rounded at random and
-unbiased. Each output has a low weight and weights of up to e^ε times that. Kairouz, Oh and
+The inputs are the points 0..M of a grid, to which a respondent's number is rounded at random
+without bias. Each output has a low weight, and weights of up to e^ε times that. Kairouz, Oh and
 Viswanath ("Extremal mechanisms for local differential privacy", JMLR 2016) show that the extremes
-suffice; for numbers the high weights of an input are a window of outputs that slides as the number
-grows. The program chooses how much low weight lies where between -C and C; the windows follow.
+suffice. For numbers, the high weights of an input form a window of outputs that slides as the
+number grows. The program chooses the distribution of the low weights between -C and C, and the
+windows follow.
 
-Worst-case variances of one report, numbers between -1 and 1, compared with Duchi, Jordan and
-Wainwright (JASA 2018) and the hybrid mechanism of Wang et al. (ICDE 2019): ε = 1: 4.00 against
-4.68 and 4.29; ε = 4: 0.128 against 1.08 and 0.219.
+The worst-case variance of one report, for numbers between -1 and 1, is 4.00 at ε = 1, against 4.68
+of Duchi, Jordan and Wainwright (JASA 2018) and 4.29 of the hybrid mechanism of Wang et al. (ICDE
+2019). At ε = 4 it is 0.128, against 1.08 and 0.219.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -26,10 +27,10 @@ from analysis.core.types import Floats, Integers
 from analysis.core.words import WORD
 from analysis.mechanisms.scale_design import LARGEST_TABLE, json_length, spends_all
 
-#: Between two grid points the variance is held down at this many points.
+#: Between two grid points, the variance is constrained at this many points.
 _PARTS = 8
 
-#: The least singular value of a table, the largest being 1; below, decoding is ill-conditioned.
+#: The least singular value of a table relative to the largest. Below, scores are ill-conditioned.
 _FLAT = 1e-7
 
 _Table = tuple[tuple[int, ...], ...]
@@ -45,7 +46,7 @@ class _Task:
     prior: tuple[float, ...] | None
 
     def points(self, inputs: int) -> tuple[Floats, Any]:
-        """Return numbers in [-1, 1] at which variance counts, and their rounding to the grid."""
+        """Return the numbers in [-1, 1] at which variance counts, and how the grid rounds them."""
         count = min(self.steps, _PARTS * inputs)
         number = np.arange(count + 1)
         place = number * inputs / count
@@ -58,7 +59,7 @@ class _Task:
     def frequencies(self, count: int) -> Floats:
         """Return the prior's shares of `count` equal parts of the range.
 
-        A twentieth is spread evenly, so that no part of the range is left without outputs.
+        A twentieth is spread evenly, so that every part of the range has outputs.
         """
         prior = self.prior or (1,)
         sums = np.concatenate([[0.0], np.cumsum(prior) / sum(prior)])
@@ -70,7 +71,7 @@ class _Task:
 
 @dataclass(frozen=True)
 class _Design:
-    """Scores of outputs, ascending, their low probabilities, and that of no answer's output."""
+    """Ascending scores of outputs, their low probabilities, and that of no-answer's output."""
 
     scores: Floats
     lows: Floats
@@ -78,7 +79,7 @@ class _Design:
 
     @property
     def share(self) -> float:
-        """The high probabilities of one input over the lows of all outputs, in units of e^ε - 1."""
+        """The raise of one input's probabilities over the low probabilities, divided by e^ε - 1."""
         return (1 - float(self.lows.sum()) - self.no_answer) / (float(self.lows.sum()))
 
 
@@ -87,16 +88,17 @@ def number_table(
 ) -> tuple[tuple[int, ...], ...]:
     """Return the integer weights of the best unbiased channel for a number between two limits.
 
-    There is one row of weights for each grid point, then one for no answer. Rows have equal sums of
-    at most 2^32 and are linearly independent; in a column no weight is above `bound` times another.
+    There is a row of weights for each grid point, and then one for no answer. Rows have equal sums
+    of at most 2^32, and are linearly independent. In a column, no weight exceeds `bound` times
+    another.
 
     Parameters
     ----------
-    steps : equal steps between the least and the greatest answer, at least 1
+    steps : the number of equal steps between the least and the greatest answer, at least 1
     bound : the largest ratio allowed within a column, at most e^ε, more than 1
-    no_answer : whether one more input, and an output for it, stand for a skipped question
-    prior : relative frequencies of equal parts of the range; the mean variance under them is least,
-        or without them that of the worst case
+    no_answer : whether another input, with an output of its own, stands for a skipped question
+    prior : relative frequencies of equal parts of the range, under which the mean variance is
+    minimized; without them, the worst case is
 
     Raise ValueError if an argument is outside its range.
     """
@@ -106,14 +108,14 @@ def number_table(
         raise ValueError(f"bound expected more than 1, got {bound}")
     if prior is not None and (not prior or min(prior) < 0 or sum(prior) <= 0):
         raise ValueError("prior expected frequencies of at least 0 that are not all 0")
-    # With finer steps than the search tries, the table is the same.
+    # For finer steps than the search tries, the table is the same.
     steps = min(steps, _PARTS * max(_grids(bound)))
     return _table(_Task(steps, bound, no_answer, None if prior is None else tuple(prior)))
 
 
 @lru_cache(maxsize=128)
 def _table(task: _Task) -> _Table:
-    """Return the table; designing takes a quarter of a second and more, so it is done once."""
+    """Return the table. It is kept, since a design takes a quarter of a second or more."""
     tables = [
         (variance, table)
         for inputs, reach, outputs in _sizes(task)
@@ -121,8 +123,8 @@ def _table(task: _Task) -> _Table:
     ]
     bound = task.bound
     least = min(variance for variance, _ in tables)
-    # Among tables as good as the best to 0.03 %, those come first that spend ε to the last
-    # millionth, so that what is charged is what was asked; then the shortest, which loads fastest.
+    # Among tables within 0.03 % of the best, those come first that spend ε to the last millionth,
+    # so that the charge equals the ε asked. Then come the shortest, which load fastest.
     good = [table for variance, table in tables if variance <= least * 1.0003]
     good.sort(key=lambda table: (not spends_all(table, bound), json_length(table)))
     for table in [*good, *(table for _, table in sorted(tables))]:
@@ -132,15 +134,16 @@ def _table(task: _Task) -> _Table:
 
 
 def _grids(bound: Fraction) -> tuple[int, ...]:
-    """Return the numbers of grid steps to try, if a number has so many."""
+    """Return the numbers of grid steps to try, for numbers that have that many."""
     tries = [(1.2, (1, 8)), (12.0, (1, 16, 24)), (200.0, (1, 32, 48)), (1e5, (1, 48, 64))]
     return next((sizes for limit, sizes in tries if bound < limit), (1, 64, 80))
 
 
 def _sizes(task: _Task) -> Iterator[tuple[int, float, int]]:
-    """Yield the designs to try: grid steps, how far scores reach, and number of outputs."""
+    """Yield the designs to try: grid steps, the largest score, and the number of outputs."""
     bound = float(task.bound)
-    # How far beyond Duchi's bound scores may lie; noise, and hence the best margin, shrinks with ε.
+    # The distance by which scores may exceed Duchi's bound. The best distance shrinks with ε, as
+    # noise does.
     margin = 0.9 / log(bound) if bound > 20 else 0.7 if task.no_answer else 0.3
     for inputs in sorted({min(task.steps, size) for size in _grids(task.bound)}):
         span = inputs + 2 * ceil(inputs * margin / 2)
@@ -152,14 +155,14 @@ def _sizes(task: _Task) -> Iterator[tuple[int, float, int]]:
 
 
 def _design(task: _Task, inputs: int, reach: float, outputs: int) -> _Design | None:
-    """Return the design whose scores are in -reach..reach; None if the program has no solution.
+    """Return the design whose scores lie in -reach..reach; None if the program has no solution.
 
     With ``P = L/e^ε + (1 - e^-ε) R``, the unknowns are the high probabilities `L` of the outputs,
-    ``0 <= R <= L`` for each input and output, `Q = q e^ε` with `q` the chance that a number is
-    reported as no answer, ``g >= 1/Q``, and the variance.
+    ``0 <= R <= L`` for each input and output, `Q = q e^ε` where `q` is the probability that a
+    number is reported as no answer, ``g >= 1/Q``, and the variance.
 
-    With scores centered at 0, no answer scored 0, and presence scored alike for all other
-    outputs, the ratio estimator's variance at `x` is ``E[v²] - x² + x² h`` with
+    If scores are centered at 0, no answer has the score 0, and presence has equal scores for all
+    other outputs, the ratio estimator's variance at `x` is ``E[v²] - x² + x² h`` with
     ``h = (1/q - 1) / (e^ε - 1)² - 2 / (e^ε - 1)``.
     """
     bound, prior = float(task.bound), task.prior
@@ -167,7 +170,7 @@ def _design(task: _Task, inputs: int, reach: float, outputs: int) -> _Design | N
     size = (inputs + 1) * outputs
     cell = np.arange(size)
     row, column = np.divmod(cell, outputs)
-    # Without a prior the best design is its own mirror image.
+    # Without a prior, the best design is symmetric.
     output = np.arange(outputs)
     kind = np.minimum(output, outputs - 1 - output) if prior is None else output
     kinds = int(kind.max()) + 1
@@ -217,7 +220,8 @@ def _design(task: _Task, inputs: int, reach: float, outputs: int) -> _Design | N
     else:
         cost = np.asarray(task.frequencies(len(numbers)) @ variances)
     if task.no_answer:
-        # Tangents of 1/Q at many places; and no answer's row: all low, but its own output high.
+        # Tangents bound 1/Q at many points. In the row of no answer, its own output is high, and
+        # all others are low.
         at = np.geomspace(1e-3, 1, 60)
         above.append(others(np.column_stack([-1 / at, -at, 0 * at])))
         limits.append(np.full(60, -2.0))
@@ -246,7 +250,8 @@ def _tables(task: _Task, inputs: int, design: _Design | None) -> Iterator[tuple[
         return
     mean = design.lows[design.lows > 1e-3 * design.lows.max()].mean()
     weights = (1, 3, 10, 30, 100, 1e3, 1e4, 1e6, 1e10)
-    # If no window distinguishes some outputs, too few may be left for all inputs: try fewer inputs.
+    # If no window distinguishes some outputs, they are merged, and too few may be left for all
+    # inputs. Then fewer inputs are tried.
     fewer = {max(1, inputs * part // 8) for part in (2, 4, 6)}
     sizes = sorted(fewer | set(range(max(1, inputs - 4), inputs + 1)))
     for scale in sorted({min(weight / mean, WORD - 1) for weight in weights}):
@@ -260,13 +265,13 @@ def _tables(task: _Task, inputs: int, design: _Design | None) -> Iterator[tuple[
 
 
 def _integers(task: _Task, design: _Design, scale: float, inputs: int) -> _Table | None:
-    """Return the design in whole weights: a low for each output and a window of raised outputs.
+    """Return the design in whole weights: a low weight for each output, and windows of raises.
 
-    A window is a stretch of fixed length on the line on which the outputs' possible raises lie
-    end to end, in the order of their scores. Its ends are whole, hence so are all weights, and
-    all rows have one sum, exactly. Outputs that no window tells apart are one.
+    The outputs' possible raises lie end to end on a line, in the order of their scores. A window is
+    an interval of fixed length on this line. Its ends are whole, so that all weights are whole, and
+    all rows have the same sum. Outputs that no window distinguishes are merged.
 
-    Return None where that sum would be above 2^32, or outputs are fewer than inputs.
+    Return None if that sum would exceed 2^32, or if there are fewer outputs than inputs.
     """
     used = design.lows * scale >= 0.5
     pairs = list(zip(design.scores[used].tolist(), design.lows[used].tolist(), strict=True))
@@ -281,7 +286,7 @@ def _integers(task: _Task, design: _Design, scale: float, inputs: int) -> _Table
         else:
             width = round(design.share / float(task.bound - 1) * int(ends[-1]))
             near = int(raises[np.argmin(np.abs(raises - width))])
-            # A window that covers one output exactly spills nothing into the next.
+            # A window that covers exactly one output has no part of the next.
             width = near if abs(near - width) < 0.05 * near else width
         total = int(low.sum()) + skipped + width
         if len(low) < 2 or width < 1 or width >= ends[-1] or total > WORD:
@@ -303,14 +308,14 @@ def _integers(task: _Task, design: _Design, scale: float, inputs: int) -> _Table
 
 
 def _raise(low: int, bound: Fraction) -> int:
-    """Return by how much a weight may be above `low`."""
+    """Return the most by which a weight may exceed `low`."""
     return low * bound.numerator // bound.denominator - low
 
 
 def _starts(
     raises: Integers, value: Floats, low: Integers, width: int, total: int, inputs: int
 ) -> Integers:
-    """Return where each input's window begins, so that the input is the scores' expectation."""
+    """Return the start of each input's window, at which the scores' expectation is the input."""
     ends = np.concatenate([[0.0], np.cumsum(raises)])
     areas = np.concatenate([[0.0], np.cumsum(raises * value)])
     lows = low @ value
@@ -321,13 +326,13 @@ def _starts(
 
     last = float(ends[-1] - width)
     least, most = expectation(np.array([0.0, last]))
-    # Rounding may leave the limits just out of reach; decoding stretches the scores.
+    # Rounding may leave the limits just out of reach. Unbiased scores are then stretched.
     goals = np.linspace(max(-1.0, least), min(1.0, most), inputs + 1)
-    # Between windows that begin or end where an output does, the expectation is a straight line.
+    # Between windows that begin or end where an output does, the expectation is linear.
     bends = np.unique(np.clip(np.concatenate([ends, ends - width]), 0, last))
     places = np.interp(goals, np.maximum.accumulate(expectation(bends)), bends)
     whole = np.rint(places)
-    # Halving decides where the line is level, and halfway between whole numbers.
+    # Bisection decides where the line is level, and halfway between whole numbers.
     is_level = expectation(np.minimum(whole + 0.5, last)) < goals
     is_level |= (expectation(np.maximum(whole - 0.5, 0)) >= goals) & (whole > 0)
     is_halfway = np.abs(np.abs(places - whole) - 0.5) < 1e-6 + 1e-9 * last
@@ -340,14 +345,14 @@ def _starts(
 def _halved(
     expectation: Callable[[Floats], Floats], goal: float, place: float, doubt: float, last: float
 ) -> int:
-    """Return the whole number that is nearest to where the goal is reached, within 0..last.
+    """Return the whole number within 0..last that is nearest to where the goal is reached.
 
-    That is at `place` but for a `doubt`.
+    The goal is reached within `doubt` of `place`.
     """
     left, right = 0.0, last
     for _ in range(50):
         if round(left) == round(right):
-            break  # Whatever lies between them is rounded to the same.
+            break  # all numbers between them round to the same
         middle = (left + right) / 2
         is_below = middle < place
         if abs(middle - place) < doubt:
@@ -357,10 +362,10 @@ def _halved(
 
 
 def _variance(task: _Task, table: _Table) -> float | None:
-    """Return the variance after least-variance unbiased decoding; None if it is ill-conditioned.
+    """Return the variance of least-variance unbiased scores; None if they are ill-conditioned.
 
-    It is that of one report if all answer, for numbers in [-1, 1]: in the worst case, or the mean
-    under the prior.
+    It is that of one report if everybody answers, for numbers in [-1, 1], in the worst case, or
+    averaged over the prior.
     """
     chances = np.array(table, dtype=float) / sum(table[0])
     inputs = len(table) - 1 - task.no_answer

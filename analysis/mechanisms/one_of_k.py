@@ -1,4 +1,4 @@
-"""Mechanisms for one of k values, if each report supports some of them."""
+"""Mechanisms for one of k values whose reports each support some of the values."""
 
 from abc import abstractmethod
 from fractions import Fraction
@@ -21,13 +21,13 @@ from analysis.mechanisms.base import Mean, Mechanism, Params, Share, Shares, spe
 
 
 class OneOfK(Mechanism):
-    """A pure protocol: a value is supported with chance p by its own reports, else with q."""
+    """A pure protocol: a report supports its own value with probability p, any other with q."""
 
     serves: ClassVar[tuple[type, ...]] = (Categories,)
 
     @abstractmethod
     def support(self, randomizer: Any) -> tuple[Fraction, Fraction]:
-        """Return p and q, the same for every value."""
+        """Return p and q, which are the same for every value."""
 
     def shares(self, randomizer: AnyRandomizer, domain: Categories) -> Shares:
         p, q = self.support(randomizer)
@@ -61,14 +61,14 @@ class OneOfK(Mechanism):
         p, q = self.support(randomizer)
         cells = [self.cells(randomizer, value) for value in range(len(domain.ids))]
         counted = len(randomizer.tallied(randomizer.longest()))
-        # The part of a report that each cell is, so that one report sums to 1. Of bits, all count
-        # for the last symbol.
+        # The fraction of a report that each cell stands for, so that a report sums to 1. All
+        # reports of bits count for the last symbol.
         parts = [Fraction(1, counted)] * prod(randomizer.shape)
         if randomizer.channel.takes_bits:
             parts = [Fraction(0)] * (len(parts) - 1) + [Fraction(1)]
 
         def scored(scores: list[Fraction]) -> tuple[Fraction, ...]:
-            """Return the scores of the symbols: those of the values they support, debiased."""
+            """Return the scores of the symbols: the debiased scores of the values they support."""
             of_report = -q * sum(scores) / (p - q)
             sums = [of_report * part for part in parts]
             for score, supporting in zip(scores, cells, strict=True):
@@ -104,13 +104,13 @@ class OneOfK(Mechanism):
 
 
 class Krr(OneOfK):
-    """k-ary randomized response: the true value with the largest weight, else any other.
+    """k-ary randomized response: the true value has the largest weight, and all others the same.
 
     Warner, JASA 1965, for two values; Kairouz, Oh and Viswanath, JMLR 2016, section 4.1, for k.
-    Its p and q: docs/methods.md, (1). Channel: `window` of width 1 with near/far = e^ε.
+    See docs/methods.md, (1), for p and q. Channel: `window` of width 1 with near/far = e^ε.
     By hand: k = 2, ε = ln 3 keeps the true value 3 times in 4.
 
-    It has the least variance of all for few values or large ε.
+    It has the least variance of all mechanisms for few values or large ε.
     """
 
     name: ClassVar[str] = "krr"
@@ -136,17 +136,17 @@ def window_of(k: int, epsilon: Fraction) -> Window:
 
 
 class SubsetSelection(OneOfK):
-    """Subset selection: a set of ω values that holds the true one with a larger weight.
+    """Subset selection: a set of ω values, which holds the true value with a larger weight.
 
     Ye and Barg, "Optimal schemes for discrete distribution estimation under locally differential
     privacy", IEEE Transactions on Information Theory 2018, section III; ω = max(1,
     round(k/(e^ε+1))). Channel: `subset` with include (k-ω) / (exclude ω) = e^ε.
-    Its p and q: docs/methods.md, (2).
+    See docs/methods.md, (2), for p and q.
     By hand: k = 4, ε = ln 3 gives ω = 1, which is k-ary randomized response.
 
-    It has the least variance of all for many values at small ε. No other design has less for all of
-    k shares: symmetric ones whose reports have a constant size reach the lower bound (Pan, "Strict
-    optimality", arXiv 2603.11523, 2026).
+    It has the least variance of all mechanisms for many values at small ε. No other design has less
+    for all k shares together: symmetric designs whose reports have a constant size reach the lower
+    bound (Pan, "Strict optimality", arXiv 2603.11523, 2026).
     """
 
     name: ClassVar[str] = "subset"
@@ -167,21 +167,21 @@ class SubsetSelection(OneOfK):
 
 
 class Unary(OneOfK):
-    """A bit for each value, of which that of the true one is 1; each bit is drawn anew."""
+    """A bit for each value. The bit of the true value is 1, and each bit is randomized."""
 
     def support(self, randomizer: Randomizer[Onehot, Bits]) -> tuple[Fraction, Fraction]:
         return randomizer.channel.p, randomizer.channel.q
 
 
 class SymmetricUnary(Unary):
-    """Symmetric unary encoding: a bit for each value, all flipped with the same chance.
+    """Symmetric unary encoding: a bit for each value, all flipped with the same probability.
 
-    Basic one-time RAPPOR: Erlingsson, Pihur and Korolova, CCS 2014, section 3; named in Wang et
-    al., USENIX Security 2017, section 4.2. Channel: `bits` with p = 1 - q = s / (s + 1), s =
-    e^(ε/2).
+    This is basic one-time RAPPOR (Erlingsson, Pihur and Korolova, CCS 2014, section 3), named in
+    Wang et al., USENIX Security 2017, section 4.2. Channel: `bits` with p = 1 - q = s / (s + 1), s
+    = e^(ε/2).
     By hand: ε = 2 ln 3 keeps each bit 3 times in 4.
 
-    It is never the best for one of k; it is here to compare with, and for RAPPOR.
+    It is never the best for one of k values. It serves comparisons, and RAPPOR.
     """
 
     name: ClassVar[str] = "sue"
@@ -197,12 +197,12 @@ class SymmetricUnary(Unary):
 
 
 class OptimizedUnary(Unary):
-    """Optimized unary encoding: a bit for each value; a 1 stays so half of the time, a 0 mostly.
+    """Optimized unary encoding: a bit for each value. A 1 is kept half of the time, a 0 mostly.
 
     Wang et al., USENIX Security 2017, section 4.2. Channel: `bits` with p = 1/2, q = 1 / (e^ε + 1).
     By hand: ε = ln 3 turns a 0 into a 1 once in 4 times.
 
-    It is within 2 % of subset selection for a hundred values and more, at ε of 1 or less.
+    It is within 2 % of subset selection for a hundred values or more, at ε of at most 1.
     """
 
     name: ClassVar[str] = "oue"

@@ -11,20 +11,20 @@ from analysis.core.randomizer import AnyRandomizer, Randomizer
 from analysis.core.words import WORD
 from analysis.mechanisms.base import Mechanism, Params, Share, spends
 
-#: Bits, cohorts and hashes of RAPPOR.
+#: The numbers of bits, cohorts and hashes of RAPPOR.
 BITS, COHORTS, HASHES = 32, 64, 1
 
 
 class Rappor(Mechanism):
-    """RAPPOR: a Bloom filter of the text, all of whose bits are drawn anew.
+    """RAPPOR: a Bloom filter of the text, each bit of which is randomized.
 
-    Erlingsson, Pihur and Korolova, CCS 2014, section 3; with a memory in two stages, permanent and
-    instantaneous response. Channel: encoder `bloom`, `bits` with p = 1 - q = s / (s + 1), where
-    s = e^(ε/2h) for h hashes.
+    Erlingsson, Pihur and Korolova, CCS 2014, section 3. With a memory it has two stages, the
+    permanent and the instantaneous response. Channel: encoder `bloom`, `bits` with p = 1 - q = s /
+    (s + 1), where s = e^(ε/2h) for h hashes.
     By hand: h = 1 and ε = 2 ln 3 keep each bit 3 times in 4. The variance of a rare text's share is
-    about s / (s - 1)² / h, the least for h = 1: at ε = 2 it is .92, and 1.96 with two hashes.
+    about s / (s - 1)² / h, which is least for h = 1: at ε = 2 it is .92, and 1.96 with two hashes.
 
-    It is to compare with, and for those who know it; hashed k-RR takes fewer respondents.
+    It serves comparisons, and people who know RAPPOR. Hashed k-RR takes fewer respondents.
     """
 
     name: ClassVar[str] = "rappor"
@@ -43,14 +43,14 @@ class Rappor(Mechanism):
 
 
 def text_share(randomizer: AnyRandomizer) -> Share:
-    """Return how one text's share would be estimated alone, with a fresh hash for each report.
+    """Return the rule for one text's share alone, with a fresh hash for each report.
 
-    Mechanisms are compared by it; `analysis.estimate.text` fits all candidates together. If reports
-    are bits, it is the share of one bit a text.
+    It serves comparisons of mechanisms. `analysis.estimate.text` fits all candidates together. If
+    reports are bits, it is the share of one bit of a text.
     """
     encoder, channel = randomizer.encoder, randomizer.channel
     if channel.takes_bits:
         p, q = channel.p, channel.q
-        # Another text sets the bit of this one, too, by chance.
+        # Another text can happen to set the same bit.
         return Share("", p, q + (p - q) / channel.inputs)
     return Share("", channel.p, Fraction(1, channel.inputs), encoder.portion)

@@ -1,13 +1,13 @@
-"""The best unbiased channel for a scale of few points, for a stated aim, by convex optimization.
+"""The best unbiased channel for a scale of few points and a stated aim, by convex optimization.
 
-Its outputs are staircase columns, {1, e^ε} for each input, which suffice for every aim (Kairouz,
-Oh and Viswanath, "Extremal mechanisms for local differential privacy", JMLR 2016, theorem 4);
-what is chosen is the weight of each of the 2^k - 2 columns. With ``J = P D⁻¹ Pᵀ``, `D` the mean
-of the rows of `P`, minimum-variance unbiased decoding of a target `a` has second moment
+Its outputs are staircase columns, {1, e^ε} for each input, which suffice for every aim (Kairouz, Oh
+and Viswanath, "Extremal mechanisms for local differential privacy", JMLR 2016, theorem 4). The
+design chooses the weight of each of the 2^k - 2 columns. Let ``J = P D⁻¹ Pᵀ``, where `D` is the
+mean of the rows of `P`. Minimum-variance unbiased scores for a target `a` have the second moment
 ``aᵀ J⁻¹ a``. `J` is linear in the weights, so that the sum over targets is convex in them.
 
 For the aim "shares" the optimum is subset selection (Ye and Barg, IEEE Transactions on Information
-Theory 2018). At ε = 1, 7 points and the aim "cumulative", variances sum to 3.2 against 4.2.
+Theory 2018). At ε = 1, with 7 points and the aim "cumulative", variances sum to 3.2 against 4.2.
 """
 
 import json
@@ -24,18 +24,20 @@ from analysis.core.words import WORD
 #: The most characters of JSON that a table may need in a survey.
 LARGEST_TABLE = 16_000
 
-#: The most inputs served, no answer included: 510 columns, about a second.
+#: The most inputs, including no answer. They have 510 columns, which take about a second.
 LARGEST_SCALE = 9
 
-#: How much presence counts where a question may be skipped. A ratio estimator's variance contains
-#: it as far as the true mean is not the one designed for: at ε = 1 and 7 points, most answers at
-#: one end, the mean's variance falls from 91 to 59; at equal shares it rises from 40.8 to 41.2.
+#: The weight of presence if a question may be skipped. A ratio estimator's variance contains that
+#: of presence as far as the true mean differs from that of the design. At ε = 1 and 7 points, with
+#: most answers at one end, this lowers the mean's variance from 91 to 59. At equal shares it raises
+#: it from 40.8 to 41.2.
 _PRESENT = 0.3
 
 AIMS = ("shares", "mean", "cumulative")
 
-#: How much the shares count beside another aim, so that they can be estimated at all. At ε = 1 and
-#: 7 points the mean's variance is 3 % above its least; the shares' is 35 against 72 without.
+#: The weight of the shares besides another aim, so that they can be estimated at all. At ε = 1 and
+#: 7 points, the mean's variance is then 3 % above its least, and that of the shares is 35 instead
+#: of 72.
 _SHARES = 0.03
 
 
@@ -49,21 +51,21 @@ def scale_table(
 ) -> tuple[tuple[int, ...], ...]:
     """Return the integer weights of the channel that serves the aim best on a scale.
 
-    There is one row of weights for each point, then one for no answer. Rows have equal sums of at
-    most 2^32 and are linearly independent; in a column no weight is above `bound` times another.
+    There is a row of weights for each point, and then one for no answer. Rows have equal sums of at
+    most 2^32, and are linearly independent. In a column, no weight exceeds `bound` times another.
 
     Parameters
     ----------
-    values : points of the scale, at least 2
+    values : the number of points of the scale, at least 2
     bound : the largest ratio allowed within a column, at most e^ε, more than 1
     aim : one of `AIMS`: the sum of variances of all shares, the variance of the mean of `scores`,
         or the sum of variances of all cumulative shares
-    scores : one number for each point; they matter for the aim "mean" only
-    no_answer : whether one more input stands for a skipped question
-    prior : relative frequencies of the points at which variances count; equal ones without
+    scores : one number for each point, used only for the aim "mean"
+    no_answer : whether another input stands for a skipped question
+    prior : relative frequencies of the points at which variances count, equal by default
 
-    Raise ValueError if an argument is outside its range, or the scale has more than `LARGEST_SCALE`
-    inputs.
+    Raise ValueError if an argument is outside its range, or if the scale has more than
+    `LARGEST_SCALE` inputs.
     """
     inputs = values + no_answer
     if inputs > LARGEST_SCALE:
@@ -98,12 +100,13 @@ def scale_table(
         raise ValueError("optimal: expected an independent row for each value, got fewer")
     limit = min(loss for loss, _ in tables) * 1.0005
     good = [table for loss, table in tables if loss <= limit]
-    # As for numbers, what is charged shall be what was asked; then the shorter, the better.
+    # As for numbers, the charge should equal the ε asked. Among such tables, a shorter one is
+    # better.
     return min(good, key=lambda table: (not spends_all(table, bound), json_length(table)))
 
 
 def json_length(table: Sequence[Sequence[int]]) -> int:
-    """Return how many characters the table takes in a survey."""
+    """Return the number of characters of the table in a survey."""
     return len(json.dumps(table, separators=(",", ":")))
 
 
@@ -114,7 +117,7 @@ def spends_all(table: Sequence[Sequence[int]], bound: Fraction) -> bool:
 
 
 def _frequencies(values: int, prior: Sequence[float] | None) -> Floats:
-    """Return the prior's shares, a twentieth of them spread evenly so that none is 0."""
+    """Return the prior's shares, with a twentieth spread evenly so that none is 0."""
     even = np.full(values, 1 / values)
     if prior is None:
         return even
@@ -123,14 +126,14 @@ def _frequencies(values: int, prior: Sequence[float] | None) -> Floats:
 
 
 def _targets(aim: str, shares: Floats, scores: Floats, no_answer: bool) -> Floats:
-    """Return centered columns of expectations; those of no answer are 0 (a ratio estimator's)."""
+    """Return centered columns of expectations. No answer has 0, as in a ratio estimator."""
     points = np.eye(len(shares))
     cumulative = np.tril(np.ones_like(points)).T[:, :-1]
     wanted = {"shares": points, "mean": scores[:, None], "cumulative": cumulative}[aim]
 
     def centered(vectors: Floats) -> Floats:
         vectors = vectors - shares @ vectors
-        # All have the same spread, so that their weights can be compared.
+        # All columns have the same spread, so that their weights can be compared.
         vectors = vectors / np.sqrt(shares @ (vectors**2).sum(axis=1))
         return np.vstack([vectors, np.zeros((int(no_answer), vectors.shape[1]))])
 
@@ -144,7 +147,7 @@ def _targets(aim: str, shares: Floats, scores: Floats, no_answer: bool) -> Float
 
 
 def _balance(raised: Integers, bound: float) -> tuple[Floats, Floats]:
-    """Return equations ``A m = b`` of the masses: all rows raise equally much, and sum to 1."""
+    """Return equations ``A m = b`` of the masses: all rows have equal raises, and sum to 1."""
     first = np.where(raised[0], 1.0, 1 / bound)
     return np.vstack([first, raised[1:] - raised[0]]), np.eye(len(raised))[0]
 
@@ -155,7 +158,7 @@ def _masses(raised: Integers, bound: float, mixture: Floats, targets: Floats) ->
     features = chances / np.sqrt(mixture @ chances)
     aims = targets @ targets.T
     equations, _ = _balance(raised, bound)
-    # Equal masses are feasible: every input is raised in as many columns as every other.
+    # Equal masses are feasible, since all inputs are raised in equally many columns.
     masses = np.full(raised.shape[1], 1 / chances[0].sum())
 
     def loss(at: Floats) -> float:
@@ -166,7 +169,7 @@ def _masses(raised: Integers, bound: float, mixture: Floats, targets: Floats) ->
     while barrier > 1e-8:
         for _ in range(20):
             inverse = np.linalg.inv((features * masses) @ features.T)
-            # Steps are relative to the masses, which differ by orders of magnitude.
+            # Steps are relative to the masses, since these differ by orders of magnitude.
             scaled = features * masses
             spread = scaled.T @ inverse @ scaled
             cost = scaled.T @ (inverse @ aims @ inverse) @ scaled / unit
@@ -190,9 +193,10 @@ def _masses(raised: Integers, bound: float, mixture: Floats, targets: Floats) ->
 
 
 def _sparse(features: Floats, masses: Floats, equations: Floats) -> Floats:
-    """Return masses of few columns with the same `J`: a vertex has at most k (k + 3) / 2 columns.
+    """Return masses of at most k (k + 3) / 2 columns with the same `J`.
 
-    This is Carathéodory's theorem as a linear program. Heavy columns cost less, so they stay.
+    This is Carathéodory's theorem as a linear program, whose vertices have so few columns. Heavy
+    columns cost less, so they stay.
     """
     root = np.linalg.cholesky((features * masses) @ features.T)
     white = np.linalg.solve(root, features) * np.sqrt(masses)
@@ -219,7 +223,7 @@ def _newton(curve: Floats, gradient: Floats, equations: Floats) -> Floats:
 
 
 def _heavy(raised: Integers, bound: float, lows: Floats, least: float) -> tuple[Integers, Floats]:
-    """Return the columns with some mass, corrected so that rows are balanced without the others."""
+    """Return the columns of some mass, corrected so that rows are balanced without the others."""
     is_heavy = lows > least * lows.max()
     columns, masses = raised[:, is_heavy], lows[is_heavy] * bound
     equations, sums = _balance(columns, bound)
@@ -230,7 +234,7 @@ def _heavy(raised: Integers, bound: float, lows: Floats, least: float) -> tuple[
 
 
 def _integers(raised: Integers, lows: Floats, bound: Fraction) -> tuple[tuple[int, ...], ...]:
-    """Return whole weights: each column's low and its highest high, rows lowered to one sum."""
+    """Return whole weights: each column's low and highest weight, with rows lowered to one sum."""
     low = [max(1, round(weight)) for weight in lows.tolist()]
     high = [weight * bound.numerator // bound.denominator for weight in low]
     rows = [
@@ -239,7 +243,7 @@ def _integers(raised: Integers, lows: Floats, bound: Fraction) -> tuple[tuple[in
     ]
     total = min(sum(row) for row in rows)
     for row in rows:
-        # The surplus of a row is taken from its raised weights; none falls below the low.
+        # The surplus of a row is taken from its raised weights. None falls below the low weight.
         excess = sum(row) - total
         spare = sum(row) - sum(low)
         for index, bottom in enumerate(low):
@@ -252,7 +256,7 @@ def _integers(raised: Integers, lows: Floats, bound: Fraction) -> tuple[tuple[in
 
 
 def _loss(table: Sequence[Sequence[int]], mixture: Floats, targets: Floats) -> float:
-    """Return the sum of the targets' second moments after decoding, at the mixture of inputs."""
+    """Return the sum of the second moments of the targets' scores, at a mixture of inputs."""
     chances = np.array(table, dtype=float) / sum(table[0])
     scores, _ = least_variance(chances, targets)
     return float((mixture @ chances) @ (scores**2).sum(axis=1))

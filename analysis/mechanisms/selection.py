@@ -1,4 +1,4 @@
-"""Which mechanism a question gets: the one with the least variance, by exact formula."""
+"""The choice of a question's mechanism: the one with the least variance, by exact formulas."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from analysis.mechanisms.two_stages import can_remember, with_memory
 
 @dataclass(frozen=True)
 class Candidate:
-    """A mechanism for a question, its randomizer, and the variance that it is judged by."""
+    """A mechanism for a question, its randomizer, and the variance by which it is compared."""
 
     mechanism: Mechanism
     randomizer: AnyRandomizer
@@ -33,14 +33,14 @@ def candidates(
     params: Params | None = None,
     forever: Fraction | None = None,
 ) -> list[Candidate]:
-    """Return the mechanisms that serve a domain at this ε, the least variance first.
+    """Return the mechanisms that serve a domain at this ε, by ascending variance.
 
-    Mechanisms are left out that take parameters instead of ε, whose ε holds only but for a δ, for
-    which weights of 32 bits are too coarse, or, with `forever`, which can have no memory.
+    Mechanisms are left out if they take parameters instead of ε, if they need a δ, if weights of 32
+    bits are too coarse for them or, with `forever`, if they cannot have a memory.
 
-    Raise TooCoarse if none is left; the message has the smallest ε that one can serve.
+    Raise TooCoarse if no mechanism is left. The message has the smallest ε that one can serve.
     """
-    # A list, such as a prior's, cannot be a key of the cache.
+    # A list, such as a prior, cannot be a key of the cache.
     wishes = tuple(
         (key, tuple(wish) if isinstance(wish, list) else wish)
         for key, wish in (params or {}).items()
@@ -55,7 +55,7 @@ def _candidates(
     wishes: tuple[tuple[str, Any], ...],
     forever: Fraction | None,
 ) -> tuple[Candidate, ...]:
-    """Return what `candidates` does. Surveys, checks and plans ask for the same again and again."""
+    """Return the result of `candidates`, which is kept, since it is asked for repeatedly."""
     params = dict(wishes)
     serving, fitting = [], []
     for mechanism in MECHANISMS.values():
@@ -92,10 +92,10 @@ def compiled(
     params: Params,
     forever: Fraction | None = None,
 ) -> AnyRandomizer:
-    """Return what `mechanism.compile` does, with a memory if there is an ε for all waves.
+    """Return the result of `mechanism.compile`, with a memory if there is an ε for all waves.
 
     Raise TooCoarse if 32-bit weights cannot serve this domain at this ε. Raise ValueError if the
-    mechanism does not serve the domain, or can have no memory.
+    mechanism does not serve the domain, or cannot have a memory.
     """
     return _remembering(mechanism, mechanism.compile(domain, epsilon, params), epsilon, forever)
 
@@ -121,7 +121,7 @@ def compile_as(
     params: Params,
     forever: Fraction | None = None,
 ) -> AnyRandomizer:
-    """Return what `compiled` does; where ε is too small, the error says which would do."""
+    """Return the result of `compiled`. If ε is too small, the error says which ε is enough."""
     try:
         randomizer = mechanism.compile(domain, epsilon, params)
     except TooCoarse:
@@ -136,7 +136,7 @@ def compile_as(
 
 
 def _too_small(mechanism: Mechanism, domain: Domain, epsilon: Fraction, params: Params) -> str:
-    """Return the message for an ε that cannot be served: the smallest that can, to two digits."""
+    """Return the message for an ε that is too small, with the smallest possible, in two digits."""
     served = None
     low, high = float(SMALLEST), float(LARGEST)
     for _ in range(14):
@@ -164,16 +164,17 @@ def variance(
 ) -> float:
     """Return the variance of one report's estimates, by which mechanisms are compared.
 
-    It is rounded to nine digits, so that designs which differ by whole-number rounding alone are
-    equal. What it is the variance of depends on the domain:
+    It is rounded to nine digits, so that designs that differ only by whole-number rounding are
+    equal. The estimate depends on the domain:
 
-    - one of k, and a scale: the shares, averaged over the values, all equally frequent; or the
-      scale's mean or its cumulative shares, if `aim` says so; at the `prior`
-    - a number: the mean, as a part of the squared range, at the least favorable number, or, with a
+    - one of k, and a scale: the shares, averaged over the values, or the scale's mean or cumulative
+      shares if `aim` says so; values have the frequencies of the `prior`, which are equal by
+      default
+    - a number: the mean, relative to the squared range, at the least favorable number or, with a
       `prior`, averaged over it
-    - several options: their shares, if as many are ticked as may be
+    - several options: their shares, if many are ticked
     - a ranking: the pairs' shares
-    - a text: the share of a rare one
+    - a text: the share of a rare text
     """
     params = params or {}
     match domain.estimand:
@@ -190,7 +191,7 @@ def variance(
 
 
 def poisoning(mechanism: Mechanism, randomizer: AnyRandomizer, domain: Domain) -> float:
-    """Return how many honest people one fake report can weigh in an estimate, at most."""
+    """Return the most honest people that one fake report can outweigh in an estimate."""
     if domain.estimand is Estimand.TEXTS:
         return text_share(randomizer).poisoning
     quantities: list[Share | Mean] = [
@@ -203,17 +204,17 @@ def poisoning(mechanism: Mechanism, randomizer: AnyRandomizer, domain: Domain) -
 def _of_number(
     mean: Mean, randomizer: AnyRandomizer, answers: int, prior: Sequence[float] | None
 ) -> float:
-    """Return the variance of a mean if all answer: that of score - x present (delta method)."""
+    """Return the variance of a mean if all answer, which is that of score - x present (delta)."""
     steps = randomizer.encoder.steps
-    # At least 16 numbers between two grid points, and 16 in each part of the prior.
+    # There are at least 16 numbers between two grid points, and 16 in each part of the prior.
     parts = max(16, -(-16 * len(prior or ()) // steps))
     weights = randomizer.channel.chances()[: steps + 1]
     score, present = mean.floats
     products = weights @ np.column_stack([score**2, score * present, present**2])
-    # Without a prior, only the answers that a number of few steps can have are looked at.
+    # Without a prior, only possible answers are looked at if a number has few steps.
     pieces = min(answers, steps * parts) if prior is None else steps * parts
     points = np.linspace(0, 1, pieces + 1)
-    # Between two grid points, rounding mixes what is expected at them.
+    # Between two grid points, rounding mixes the expectations at both.
     low = np.minimum((points * steps).astype(int), steps - 1)
     part = (points * steps - low)[:, None]
     squares, both, ones = ((1 - part) * products[low] + part * products[low + 1]).T
@@ -233,7 +234,7 @@ def _of_shares(
     domain: DomainOfShares,
     params: Params,
 ) -> float:
-    """Return the average variance of shares, or of what the author's aim makes of them."""
+    """Return the average variance of shares, or of the combinations that the aim is about."""
     if domain.aims:
         points, prior = len(domain.terms), params.get("prior")
         truth = np.full(points + domain.no_answer, 1 / (points + domain.no_answer))
@@ -242,7 +243,7 @@ def _of_shares(
         covariance = share_covariance(mechanism, randomizer, domain, truth)
         rows = domain.combined(params.get("aim", "shares"), truth)
         return float(np.trace(rows @ covariance @ rows.T)) / len(rows)
-    # With ten thousand options, looking up each one in a list would take longer than the rest.
+    # With ten thousand options, looking up each in a list would take longer than the rest.
     terms = set(domain.compared)
     shares = mechanism.shares(randomizer, domain).values
     compared = [share for share in shares if share.term in terms]
@@ -283,7 +284,7 @@ def share_covariance(
 
 
 def _spread(mean: Mean, randomizer: AnyRandomizer, domain: Domain) -> float:
-    """Return the variance of a pair's score if all orders are as frequent and nobody skips."""
+    """Return the variance of a pair's score if all orders are equally frequent and nobody skips."""
     scores = np.array(mean.scores, dtype=float)
     orders = randomizer.channel.inputs - domain.no_answer
     return float((randomizer.channel.chances()[:orders] @ scores**2).mean() - 0.25)

@@ -1,4 +1,4 @@
-"""Mechanisms for an answer of several parts: options that are ticked or not, or pairs in order."""
+"""Mechanisms for an answer of several parts: options that are ticked or not, or ordered pairs."""
 
 import math
 from collections.abc import Iterator
@@ -29,16 +29,16 @@ MOST_ITEMS = 4
 
 
 class PickOne(Mechanism):
-    """One part of the answer alone, at full ε: an option ticked or not, or a pair's order.
+    """One part of the answer alone, at full ε: whether an option is ticked, or a pair's order.
 
-    Sampling one attribute of d (SMP; Nguyên et al., "Collecting and analyzing data from smart
-    device users with local differential privacy", 2016, section III; Arcolezi et al., CIKM 2021,
-    section 3). The draw of the part is public and tells nothing. Channel: encoder `pick`, `window`
-    of width 1 over set, not set, and no-answer, near/far = e^ε.
-    By hand: ε = ln 3 and no no-answer: the part is told truly 3 times in 4, by one in d
-    respondents.
+    This is sampling one attribute of d (SMP; Nguyên et al., "Collecting and analyzing data from
+    smart device users with local differential privacy", 2016, section III; Arcolezi et al., CIKM
+    2021, section 3). The draw of the part is public and reveals nothing. Channel: encoder `pick`,
+    `window` of width 1 over set, not set, and no-answer, near/far = e^ε.
+    By hand: with ε = ln 3 and without no-answer, one in d respondents reports on a part, truly 3
+    times in 4.
 
-    It is the best where many options may be ticked, and for the order of many items.
+    It is the best if many options may be ticked, and for the order of many items.
     """
 
     name: ClassVar[str] = "pick"
@@ -70,17 +70,17 @@ class PickOne(Mechanism):
     def means(
         self, randomizer: Randomizer[Pick, Window], domain: Sets | Rankings
     ) -> tuple[Mean, ...]:
-        """Return the mean rank of each item of a ranking, 1 the first; none of options."""
+        """Return the mean rank of each item of a ranking, from 1 on; nothing for options."""
         window = randomizer.channel
         q, gap = window.q, window.p - window.q
         symbols = range(window.inputs)
-        # Debiased: +1 for "in that order", -1 for "not", and whether there was an answer at all.
+        # The debiased order of a pair, +1 or -1, and whether there was an answer at all.
         side = [((s == 0) - (s == 1)) / gap for s in symbols]
         there = [1 - ((s == 2) - q) / gap if domain.no_answer else Fraction(1) for s in symbols]
         others, pairs = len(domain.mean_terms) - 1, list(combinations(domain.mean_terms, 2))
 
         def scores(item: str) -> Iterator[Fraction]:
-            """Yield one half, by nature an item's part of others before it, and what pairs tell."""
+            """Yield scores of the proportion of items before one: 1/2, plus or minus the pairs."""
             for first, second in pairs:
                 worse = (second == item) - (first == item)
                 for symbol in symbols:
@@ -95,14 +95,14 @@ class PickOne(Mechanism):
 
 
 class AllBits(Mechanism):
-    """All bits at once, for several of d options: each option's bit is drawn anew.
+    """All bits at once, for several of d options: each option's bit is randomized.
 
-    Unary encoding (Wang et al., USENIX Security 2017, section 4.2) of a set; ε covers all bits
-    together, so with at most t options ticked, each of t bits either way has about its t-th part.
-    Channel: encoder `multihot`, `bits` with the p and q that have the least variance.
+    This is unary encoding (Wang et al., USENIX Security 2017, section 4.2) of a set. ε covers all
+    bits together. So if at most t options are ticked, each of t bits either way has about a t-th of
+    it. Channel: encoder `multihot`, `bits` with the p and q that have the least variance.
     By hand: t = 1 is unary encoding of one of k.
 
-    It is better than one option alone where few may be ticked of many, or ε is large.
+    It is better than one option alone if few of many may be ticked, or if ε is large.
     """
 
     name: ClassVar[str] = "multihot"
@@ -136,7 +136,7 @@ class AllBits(Mechanism):
             cost, bounds=(1e-3, math.pi / 2 - 1e-3), method="bounded"
         )
         p, q = chances(float(best.x))
-        # Rounded so that both ratios fall; the bound is proved whatever floats have done.
+        # Weights are rounded so that both ratios fall. The proof of the bound uses no floats.
         one, zero = math.floor(p * WORD), math.ceil(q * WORD)
         while (bits := Bits(encoder.inputs, one, zero, WORD)).ratio(encoder.apart) > bound:
             one, zero = one - 1, zero + 1
@@ -153,14 +153,14 @@ class AllBits(Mechanism):
 
 
 class Permutations(Mechanism):
-    """A whole order, for few items: the true one and its neighbors are likelier than the others.
+    """A whole order, for few items: the true order and its neighbors are likelier than others.
 
-    k-RR over all orders, or over balls of Kendall's distance 1 (an adjacent pair exchanged),
-    whichever tells the pairs' preferences with less variance: staircase columns, Kairouz, Oh and
-    Viswanath, JMLR 2016. Channel: encoder `order`, `table` of two weights with the ratio e^ε.
-    By hand: 2 items are randomized response on which comes first.
+    It is k-RR over all orders, or over balls of Kendall's distance 1 (an adjacent pair exchanged),
+    whichever has less variance of the pairs' shares. Its columns are staircases (Kairouz, Oh and
+    Viswanath, JMLR 2016). Channel: encoder `order`, `table` of two weights with the ratio e^ε.
+    By hand: for 2 items it is randomized response on which comes first.
 
-    It is the best for three items at ε above 1.5, and for four above 2.
+    It is the best for three items at ε above 1.5, and for four items above 2.
     """
 
     name: ClassVar[str] = "permutations"
@@ -180,7 +180,7 @@ class Permutations(Mechanism):
         return spends(Randomizer(encoder, best), epsilon)
 
     def means(self, randomizer: Randomizer[Order, Table], domain: Rankings) -> tuple[Mean, ...]:
-        """Return mean ranks, then the share of each pair's order, then that of no-answer."""
+        """Return mean ranks, then the share of each pair's order, and then that of no-answer."""
         every = orders(len(domain.items))
         skipped = (Fraction(0),) * domain.no_answer
         absent = (Fraction(0),) * len(every) + (Fraction(1),) * domain.no_answer
@@ -219,7 +219,7 @@ def _order_table(items: int, no_answer: bool, epsilon: Fraction, radius: int) ->
     members = sum(near[0])
     inputs = n + no_answer
     low = int(WORD / (members * bound + inputs - members))
-    # The row of no-answer spreads evenly over the orders: `high` is such that this comes out whole.
+    # The row of no-answer is even over the orders. `high` is chosen so that it is whole.
     high = low + int(low * (bound - 1)) // n * n
     rows = [[high if is_near else low for is_near in row] + [low] * no_answer for row in near]
     if no_answer:
@@ -229,7 +229,7 @@ def _order_table(items: int, no_answer: bool, epsilon: Fraction, radius: int) ->
 
 
 def _order_variance(table: Table, items: int) -> float:
-    """Return the variance of the pairs' shares from one report, if all orders are as frequent."""
+    """Return the variance of pairs' shares from one report if all orders are equally frequent."""
     every = np.array(orders(items), dtype=float)
     weights = np.array(table.rows, dtype=float) / table.total
     target = np.vstack([every, np.zeros((table.inputs - len(every), every.shape[1]))])

@@ -32,23 +32,23 @@ from analysis.core.words import WORD
 from analysis.mechanisms.base import Mean, Mechanism, Params, Share, Shares, spends
 from analysis.mechanisms.one_of_k import window_of
 
-#: An exact score for each of more reports, and for each item, takes seconds to compute.
+#: The most reports for which exact scores for each item are computed. More take seconds.
 _MOST_SCORED = 8192
 
 
 class _Group(Mechanism):
-    """Some parts of the answer, drawn in public and reported together at full ε.
+    """Some parts of the answer, picked by a public draw and reported together at full ε.
 
-    What is told of each part has the whole ε, as in `pick`, which tells one; and there are more of
-    them. How many has the least variance is computed. Sampling attributes is SMP (Nguyên et al.,
-    2016, section III), and to randomize some together is RR-Joint (Domingo-Ferrer and Soria-Comas,
-    arXiv 2010.10881, 2020).
+    The report on each part has the whole ε, as in `pick`, which reports on one part; but there are
+    more parts. The number of parts with the least variance is computed. Sampling attributes is SMP
+    (Nguyên et al., 2016, section III). Randomizing some together is RR-Joint (Domingo-Ferrer and
+    Soria-Comas, arXiv 2010.10881, 2020).
     """
 
     @staticmethod
     @abstractmethod
     def encoders(domain: Any) -> Iterator[SomeParts]:
-        """Yield the encoders of a domain that there is the choice of."""
+        """Yield the possible encoders of a domain."""
 
     def fits(self, domain: Domain) -> bool:
         return super().fits(domain) and any(True for _ in self.encoders(domain))
@@ -68,7 +68,7 @@ class _Group(Mechanism):
         members, patterns = encoder.members, encoder.patterns
         told, one = encoder.flags_told, _flag(encoder, window.p / window.q)
         values = [replace(one, term=term) for term in domain.terms[:told]]
-        # If reports are about all options, "none of these" is the first number.
+        # If reports are about all options, the first number stands for "none of these".
         rest = (*domain.terms[told:], *[NO_ANSWER] * domain.no_answer)
         values += [Share(term, window.p, window.q) for term in rest]
         of_rest = [*range(len(domain.terms) - told), *range(len(patterns), window.inputs)]
@@ -85,14 +85,14 @@ class _Group(Mechanism):
 
 
 class GroupOfOptions(_Group):
-    """A few options together: k-RR over all sets of them; the options are drawn in public.
+    """A few options, picked by a public draw, together: k-RR over all sets of them.
 
-    Where all options are told, "none of these" is the empty set. Channel: encoder `group`,
+    If reports are about all options, "none of these" is the empty set. Channel: encoder `group`,
     `window` of width 1, near/far = e^ε. Sources: see `_Group`.
-    By hand: two options of ε = ln 5, without no-answer: both are told truly 5 times in 8, and each
-    other pair once; so one option is told truly 6 times in 8.
+    By hand: with two options, ε = ln 5, and without no-answer, both are reported truly 5 times in
+    8, and each other combination once. So one option is reported truly 6 times in 8.
 
-    It is the best where any number of three options and more may be ticked, at ε of 1.4 or more.
+    It is the best if any number of three or more options may be ticked, at ε of 1.4 or more.
     """
 
     name: ClassVar[str] = "group"
@@ -112,13 +112,13 @@ class GroupOfOptions(_Group):
 
 
 class GroupOfItems(_Group):
-    """The order of a few items, drawn in public: k-RR over all their orders.
+    """The order of a few items, picked by a public draw: k-RR over all their orders.
 
     Channel: encoder `suborder`, `window` of width 1, near/far = e^ε. Sources: see `_Group`.
-    By hand: three items at ε = ln 7, without no-answer: their order is told truly 7 times in 12,
-    each other one once; so of each pair the order is told truly 9 times in 12.
+    By hand: with three items, ε = ln 7, and without no-answer, their order is reported truly 7
+    times in 12, and each other order once. So each pair's order is reported truly 9 times in 12.
 
-    It is the best of four items at ε from 1.5 to 3.7 or so, and of five and more from 1.5 on.
+    It is the best for four items at ε from 1.5 to about 3.7, and for five or more from 1.5 on.
     """
 
     name: ClassVar[str] = "suborder"
@@ -135,7 +135,7 @@ class GroupOfItems(_Group):
                 yield Suborder(items, picked, inputs)
 
     def means(self, randomizer: Randomizer[Suborder, Window], domain: Rankings) -> tuple[Mean, ...]:
-        """Return the mean rank of each item, 1 the first."""
+        """Return the mean rank of each item, from 1 on."""
         window, encoder, items = randomizer.channel, randomizer.encoder, domain.items
         one, others = _flag(encoder, window.p / window.q), len(items) - 1
         pairs, orders = list(combinations(range(len(items)), 2)), encoder.patterns.tolist()
@@ -147,9 +147,9 @@ class GroupOfItems(_Group):
         worth = 1 / ((one.p - one.q) * one.portion * others)
 
         def scores(item: int) -> Iterator[Fraction]:
-            """Yield for each report the debiased part of the others that are before an item.
+            """Yield for each report the debiased proportion of other items that are before an item.
 
-            It is one half, plus or minus what the pairs that are told say.
+            It is one half, plus or minus the debiased pairs of the report.
             """
             for told in encoder.members.tolist():
                 worse = [(pairs[pair][1] == item) - (pairs[pair][0] == item) for pair in told]
@@ -171,23 +171,24 @@ class GroupOfItems(_Group):
 
 
 def _flag(encoder: SomeParts, bound: Fraction) -> Share:
-    """Return how a flag is told: half of the patterns have it, whichever the others are."""
+    """Return the rule of a flag's share: half of the patterns have it, whatever the others are."""
     half = Fraction(encoder.inputs // 2)
     total = bound + encoder.inputs - 1
     return Share("", (bound + half - 1) / total, half / total, encoder.portion_told)
 
 
 class PrivSet(Mechanism):
-    """A set of options that is likelier to hold those that are ticked, or several of them.
+    """A random set of options that is likelier to hold ticked options, or several of them.
 
-    Ticks are padded to as many as may be; a report is a random set, whose chance is e^ε times as
-    large if it holds at least some number of them. With 1 as that number it is PrivSet (Wang et
-    al., "PrivSet: Set-Valued Data Analyses with Locale Differential Privacy", INFOCOM 2018); the
-    number, and the size of the set, are those of the least variance. Channel: encoder `padded`,
-    `overlap` of two chances.
-    By hand: one of 3 options, or none, at ε = ln 3: a set of one, the true one 3 times in 6.
+    Ticks are padded to the largest number allowed. A report is a random set, whose probability is
+    e^ε times as large if it holds at least some number of them. If that number is 1, it is PrivSet
+    (Wang et al., "PrivSet: Set-Valued Data Analyses with Locale Differential Privacy", INFOCOM
+    2018). The number and the size of the set are those with the least variance. Channel: encoder
+    `padded`, `overlap` of two probabilities.
+    By hand: with one of 3 options or none, and ε = ln 3, the set has one option, the true one 3
+    times in 6.
 
-    It is the best where at most a third of the options may be ticked.
+    It is the best if at most a third of the options may be ticked.
     """
 
     name: ClassVar[str] = "privset"
@@ -202,7 +203,7 @@ class PrivSet(Mechanism):
         self, domain: Sets, epsilon: Fraction, params: Params
     ) -> Randomizer[Padded, Overlap]:
         encoder = _padded(domain)
-        # The first that whole weights can serve: those of sets with more chances may be too coarse.
+        # This takes the first design that whole weights can serve.
         tried = _by_variance(encoder.inputs, encoder.ones, float(epsilon), domain.usual_share)
         for size, least in tried[:_TRIED]:
             with suppress(TooCoarse):
@@ -230,16 +231,16 @@ def _padded(domain: Any) -> Padded:
 
 
 def _by_variance(inputs: int, ones: int, epsilon: float, share: float) -> list[tuple[int, int]]:
-    """Return sizes of sets, and from how many hits on a set is likelier, the least variance first.
+    """Return sizes of sets and the least numbers of hits of likelier sets, by rising variance.
 
-    Variances are those of an option's share, by floats: the best are computed exactly later.
+    Variances are those of an option's share, in floats. The best are computed exactly later.
     """
     found: list[tuple[float, int, int]] = []
     for size in range(1, inputs):
         hits = np.arange(max(0, size + ones - inputs), min(size, ones) + 1)
         logs = _log_comb(ones, hits) + _log_comb(inputs - ones, size - hits)
         cells = np.exp(logs - _log_comb(inputs, np.array(size)))
-        # From the second number on: from the first on all sets are as likely.
+        # This leaves out the first number, with which all sets are equally likely.
         above, there = (np.cumsum((cells * x)[::-1])[::-1][1:] for x in (hits, np.ones(len(hits))))
         weight = 1 + np.expm1(epsilon) * there
         mean = (float(cells @ hits) + np.expm1(epsilon) * above) / weight

@@ -1,7 +1,7 @@
-"""Mechanisms of questions that are drawn together: reports are counted as of their own parts.
+"""Mechanisms of questions that are drawn together. Each counts the reports on its own parts.
 
-See `core.channels.pattern` and `mechanisms.joint_design`. A ``[[together]]`` table asks for them;
-no single question can, so they are none of `MECHANISMS`.
+See `core.channels.pattern` and `mechanisms.joint_design`. A ``[[together]]`` table asks for them.
+No single question can, so they are not in `MECHANISMS`.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,12 +27,12 @@ TOGETHER = "together"
 
 
 class _Together(Mechanism):
-    """A mechanism that is compiled for a table of questions, and not for a question."""
+    """A mechanism that is compiled for a table of questions, and not for a single question."""
 
     name: ClassVar[str] = TOGETHER
     called: ClassVar[str] = "one draw for several questions"
     cites: ClassVar[tuple[str, ...]] = ("ye2018",)
-    #: They take no ε of a question: the table has two limits.
+    #: They take no ε of a question, since the table has two limits.
     parameters: ClassVar[tuple[str, ...]] = ()
 
     def compile(self, domain: Any, epsilon: Fraction, params: Params) -> Any:
@@ -40,7 +40,7 @@ class _Together(Mechanism):
 
 
 class OneTogether(_Together, SubsetSelection):
-    """One of k values, which is one part of a draw: reports are counted as of a `subset`."""
+    """One of k values, which is one part of a draw. Reports are counted as those of a `subset`."""
 
     @staticmethod
     def encoder(domain: Categories) -> Index:
@@ -60,7 +60,7 @@ class OneTogether(_Together, SubsetSelection):
         return super().share_scores(randomizer, domain) / float(randomizer.portion)
 
     def means(self, randomizer: AnyRandomizer, domain: Categories) -> tuple[Mean, ...]:
-        """Return the mean of a scale's scores, over those who are asked."""
+        """Return the mean of a scale's scores over those who are asked."""
         law = randomizer.channel
         if randomizer.portion == 1:
             return super().means(randomizer, domain)
@@ -81,7 +81,7 @@ class OneTogether(_Together, SubsetSelection):
 
 
 def _second(law: SampledSubset, of_asked: Callable[[Integers], Floats], counts: Integers) -> Floats:
-    """Return the average products of what one report counts, from those of who was asked."""
+    """Return the average products of a report's counts, from those of people who were asked."""
     portion = float(law.portion)
     every = np.pad(portion * of_asked(counts[:, :-1]), (0, 1))
     every[-1, -1] = 1 - portion
@@ -89,7 +89,7 @@ def _second(law: SampledSubset, of_asked: Callable[[Integers], Floats], counts: 
 
 
 class SeveralTogether(_Together):
-    """Any number of options: whether each is ticked, none is, and no answer is given are parts."""
+    """Any number of options. The parts are each option, "none of these", and no answer."""
 
     serves: ClassVar[tuple[type, ...]] = (Sets,)
 

@@ -1,16 +1,16 @@
-"""From a randomizer of one wave to one with a memory, whose single waves look just the same.
+"""A randomizer with a memory, made from the randomizer of one wave, with the same law of a wave.
 
-The one-wave channel is taken apart into a permanent one, which spends ε∞ over all waves, and an
-instant one of symmetric noise after it. Since both in a row are again the one-wave channel, the
+The one-wave channel is factored into a permanent channel, which spends ε∞ over all waves, followed
+by an instant channel of symmetric noise. Since their composition is the one-wave channel, the
 variance of a wave is that of a fresh draw by the same mechanism.
 
-k-ary: with p₁/q₁ = e^ε∞ and p/q = e^ε₁, the instant p₂ = (p - q₁) / (p₁ - q₁). This is exact; the
-calibration of L-GRR by Arcolezi et al. (arXiv 2111.04636, 2021) leaves out that a permanent symbol
-other than both answers can lead to a report, so that it spends less than asked if k > 2.
-Bits: an instant stage that keeps each bit but with chance s leaves the permanent chances
-(p - s) / (1 - 2s) and (q - s) / (1 - 2s). Of `sue` that is RAPPOR (Erlingsson, Pihur and Korolova,
-CCS 2014) with symmetric instant noise, or L-SUE; of `oue`, L-OSUE (Arcolezi et al.).
-By hand: k = 4, ε∞ = 2, ε₁ = 1 keep the answer with p₁ = .711, its memory with p₂ = .617.
+k-ary: if p₁/q₁ = e^ε∞ and p/q = e^ε₁, the instant p₂ is (p - q₁) / (p₁ - q₁). This is exact. The
+calibration of L-GRR by Arcolezi et al. (arXiv 2111.04636, 2021) ignores that a permanent symbol
+other than both answers can lead to a report, so that it spends less than asked if k > 2. Bits: if
+the instant stage flips each bit with probability s, the permanent probabilities are (p - s) / (1 -
+2s) and (q - s) / (1 - 2s). For `sue` that is RAPPOR (Erlingsson, Pihur and Korolova, CCS 2014) with
+symmetric instant noise, or L-SUE. For `oue` it is L-OSUE (Arcolezi et al.).
+By hand: k = 4, ε∞ = 2 and ε₁ = 1 keep the answer with p₁ = .711, and its memory with p₂ = .617.
 """
 
 from fractions import Fraction
@@ -28,10 +28,10 @@ from analysis.mechanisms.one_of_k import window_of
 
 
 def can_remember(randomizer: AnyRandomizer) -> bool:
-    """Return whether a channel can be split into a permanent and an instant one.
+    """Return whether a channel can be factored into a permanent and an instant channel.
 
-    A memory names the same cohort in all waves. So those with thousands of cohorts, one for each
-    group of parts, can have none: a device could be followed by that alone.
+    A memory names the same cohort in all waves. Mechanisms with thousands of cohorts, one for each
+    group of parts, can have no memory, since the cohort alone could identify a device.
     """
     channel = randomizer.channel
     if randomizer.limit is not None or randomizer.stages is not None:
@@ -43,10 +43,10 @@ def can_remember(randomizer: AnyRandomizer) -> bool:
 
 
 def with_memory(randomizer: AnyRandomizer, epsilon: Fraction, forever: Fraction) -> AnyRandomizer:
-    """Return the randomizer with a memory, whose reports of all waves have at most e^forever.
+    """Return the randomizer with a memory, whose ratio over all waves is at most e^forever.
 
-    Preconditions: a mechanism made it for one wave and `epsilon`, ``epsilon < forever``, and
-    `can_remember` holds.
+    Preconditions: a mechanism made `randomizer` for one wave and `epsilon`, ``epsilon < forever``,
+    and `can_remember` holds.
 
     Raise TooCoarse if more than a hundredth of `epsilon` or `forever` is lost to weights of 32
     bits.
@@ -69,7 +69,7 @@ def with_memory(randomizer: AnyRandomizer, epsilon: Fraction, forever: Fraction)
 
 
 def _instant_window(permanent: Window, bound: Fraction) -> Window:
-    """Return the window of the largest near/far with which both in a row keep to `bound`."""
+    """Return the window of the largest near/far for which the composition keeps to `bound`."""
     k, near, far = permanent.inputs, permanent.near, permanent.far
     top = bound * (near + (k - 2) * far) - (k - 1) * far
     ratio = top / (near - bound * far)
@@ -79,13 +79,13 @@ def _instant_window(permanent: Window, bound: Fraction) -> Window:
 def _stages_of_bits(
     randomizer: Randomizer[Any, Bits], bound: Fraction, whole: Fraction
 ) -> tuple[Bits, Bits]:
-    """Return both stages: ratios are at most `whole` over all waves, and `bound` in one."""
+    """Return both stages, with ratios of at most `whole` over all waves and `bound` in one."""
     bits, apart = randomizer.channel, randomizer.encoder.apart
     p, q = float(bits.p), float(bits.q)
 
     def permanent(flip: float) -> Bits:
         one, zero = ((chance - flip) / (1 - 2 * flip) for chance in (p, q))
-        # Rounded so that both ratios fall.
+        # Weights are rounded so that both ratios fall.
         return Bits(bits.inputs, int(one * WORD), min(int(one * WORD), int(zero * WORD) + 1), WORD)
 
     def spare(flip: float) -> float:
