@@ -1,1 +1,1 @@
-"""What reports reveal about people: totals of ε, ledgers, and odds in words."""
+"""What reports reveal about people: totals of ε, ledgers, and their meaning in words."""

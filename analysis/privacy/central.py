@@ -1,7 +1,7 @@
-"""What a trusted curator would get, who knows all answers and publishes sums with noise.
+"""The precision of a trusted curator, who knows all answers and publishes sums with noise.
 
-What is published is at most e^ε times as likely under one answer of a person as under another. So
-much a report promises, too; but here whoever collects the answers has them in the clear.
+A published sum is at most e^ε times as likely under one answer of a person as under another. A
+report has the same promise. But here, the curator who collects the answers sees them in the clear.
 """
 
 import math
@@ -14,16 +14,17 @@ from scipy.special import log_ndtr, ndtri
 def half_width_of_curator(direct: float, noise: float, confidence_level: float = 0.95) -> float:
     """Return half of the interval around a sum with Laplace noise on it.
 
-    Sampling is taken to be normal, and independent of the noise.
+    The sampling error is assumed to be normal, and independent of the noise.
 
     Parameters
     ----------
     direct : float
-        Half of the interval without noise, 0 or more: what sampling leaves open.
+        Half of the interval without noise, 0 or more. It has the sampling error alone.
     noise : float
-        The scale of the Laplace noise, above 0, in the same unit: how far one person's other answer
-        can move what is published, over ε (Dwork, McSherry, Nissim and Smith, TCC 2006, example 1
-        and proposition 1). Counts that are published together move together.
+        The scale of the Laplace noise, above 0, in the same unit. It is the most by which one
+        person's answer can move the published sum, divided by ε (Dwork, McSherry, Nissim and Smith,
+        TCC 2006, example 1 and proposition 1). Changes of counts that are published together add
+        up.
     confidence_level : float
         In (0, 1).
 
@@ -50,12 +51,12 @@ def half_width_of_curator(direct: float, noise: float, confidence_level: float =
 
 
 def _beyond(half: float, sd: float, noise: float) -> float:
-    """Return how likely the sum of a normal and a Laplace variable is to be farther from 0."""
+    """Return the probability that the sum of a normal and a Laplace variable is beyond ± `half`."""
     if sd == 0:
         return math.exp(-half / noise)
     at, tilt = half / sd, sd / noise
-    # The normal tail, and what the Laplace variable moves over the border from either side. Logs
-    # are added: e to the squared tilt alone can be too large.
+    # These are the normal tail, and the probability that the Laplace variable moves over the border
+    # from either side. Logarithms are added, since e to the squared tilt alone can be too large.
     logs = np.array(
         [
             math.log(2) + log_ndtr(-at),

@@ -1,4 +1,4 @@
-"""How much the reports of one wave reveal together about one answer, and about a person."""
+"""How much the reports of a wave reveal together about one answer, and about a person."""
 
 import math
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ _LARGE = 100_000
 
 @dataclass(frozen=True)
 class Group:
-    """Questions whose reports reveal something about the first one's answer, and their total ε."""
+    """Questions whose reports reveal something about the first question's answer, and their ε."""
 
     questions: tuple[Question, ...]
     charge: int
@@ -23,7 +23,7 @@ class Group:
     def of(cls, survey: Survey, question: Question) -> "Group":
         """Return the questions whose reports reveal something about a question's answer.
 
-        Of questions that are drawn together it counts what their draw tells of them together.
+        Questions of one draw count with the ε of their draw for these questions together.
         """
         told = survey.telling(question)
         ids = {other.id for other in told}
@@ -47,7 +47,7 @@ def groups(survey: Survey) -> list[Group]:
 
 
 def power_of_ten(charge: int) -> int | None:
-    """Return the smallest k with e^ε <= 10^k, or None if the odds can be written out."""
+    """Return the smallest k with e^ε <= 10^k; None if the odds can be written out."""
     epsilon = charge / MICRO
     return None if epsilon < math.log(_LARGE) else math.ceil(epsilon / math.log(10))
 
@@ -56,7 +56,7 @@ def readable_odds(charge: int) -> str:
     """Return the odds e^ε, rounded up: "55 to 1", a power of ten, or "more than a billion to 1"."""
     power = power_of_ten(charge)
     if power is None:
-        # ε is rounded to four digits, as it is shown: an ε of 4 is charged up to 4.000001.
+        # ε is rounded to four digits, as it is shown, since an ε of 4 is charged up to 4.000001.
         return f"{math.ceil(math.exp(round(charge / MICRO, 4))):,} to 1"
     return f"{10**power:,} to 1" if power <= 9 else "more than a billion to 1"
 

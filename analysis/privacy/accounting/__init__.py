@@ -1,8 +1,8 @@
 """What several reports of one respondent reveal together: totals over questions and waves.
 
-`PrivacyLoss` is that of one report, `compose` adds losses, `smallest` chooses the total to show.
-Each ε is in total unless it is said to be of a report. All neighbors are replace-one: two answers
-of the same respondent.
+`PrivacyLoss` is the loss of one report, `compose` adds losses, and `smallest` chooses the total to
+show. Each ε is in total unless it is said to be of a report. All neighbors are replace-one: two
+answers of the same respondent.
 """
 
 from analysis.core.gaussian import analytic_sigma, gaussian_delta, gaussian_epsilon, gaussian_sum

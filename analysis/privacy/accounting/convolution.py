@@ -1,4 +1,4 @@
-"""The total of many reports by the exact sum of their privacy losses."""
+"""The total of many reports, by the exact sum of their privacy losses."""
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache, reduce
@@ -10,45 +10,46 @@ from analysis.core.errors import check_delta
 from analysis.privacy.accounting.lattice import Lattice, common_step
 from analysis.privacy.accounting.loss import PrivacyLoss, Total, check_reports
 
-#: Parts of the largest loss of a report whose losses are not multiples of one number. The largest
-#: stays exact, and the variance of a sum of them rises by less than a millionth.
+#: If a report's losses are not multiples of one number, the step is the largest loss over this. The
+#: largest loss stays exact, and the variance of a sum of losses rises by less than a millionth.
 _PARTS = 1000
-#: Points on which sums of unlike losses are added: each sum is moved by one at most.
+#: The number of points on which sums of unlike losses are added. Each sum is moved by at most one.
 _POINTS = 2**16
 
 
 def compose(reports: Iterable[tuple[PrivacyLoss, int]]) -> PrivacyLoss:
     """Return the loss of all reports together: the sum of independent losses.
 
-    docs/methods.md, (39).
+    See docs/methods.md, (39).
 
-    It is proved where questions and waves are chosen without regard to this respondent's reports.
-    Each mechanism may depend on earlier reports, its ε may not: if it does, only plain sums are
+    The proof holds if questions and waves are chosen without regard to this respondent's reports. A
+    mechanism may depend on earlier reports, but its ε may not. If it does, only plain sums are
     privacy filters (Rogers, Roth, Ullman and Vadhan, NeurIPS 2016; Feldman and Zrnic, NeurIPS 2021;
     Whitehouse et al., ICML 2023). So a cap is a plain sum.
 
     Reports of equal loss are added exactly if its values are multiples of one number, as those of
-    randomized response, subsets and single bits are; else on `_PARTS` parts of the largest, and
-    sums of unlike ones on `_POINTS` points at least that fine, unless all are multiples of one
-    number. All is rounded up (`Lattice`); `rounding` bounds what floats can have lost, and `delta`
-    adds it. No more than some 2^17 numbers are kept, for any number of reports.
+    randomized response, subsets and single bits are. Otherwise they are added on `_PARTS` parts of
+    the largest value. Sums of unlike losses are added on `_POINTS` points, or finer, unless all are
+    multiples of one number. Losses are rounded up (`Lattice`). `rounding` bounds the error of
+    floats, and `delta` adds it. At most about 2^17 numbers are kept, for any number of reports.
 
     Parameters
     ----------
     reports : pairs
-        Of a loss and how many reports have it, at least 1. At least one pair.
+        A loss, and the number of reports that have it, at least 1. There is at least one pair.
 
     Raises
     ------
     ValueError
-        If there are none, or a number is not a whole one of at least 1.
+        If there are no pairs, or if a number is not a whole number of at least 1.
 
     References
     ----------
-    Kairouz, Oh and Viswanath, IEEE Transactions on Information Theory 2017, theorem 3.3 (equal ones
-    of two values); Koskela, Jälkö and Honkela, AISTATS 2020; Zhu, Dong and Wang, AISTATS 2022.
-    By hand: two reports of `PrivacyLoss.pure(log(3))` have losses 2 ln 3, 0 and -2 ln 3, and only
-    the first, of chances 9/16 and 1/16, is beyond ln 3: δ(ln 3) = 9/16 - 3 * 1/16 = 3/8.
+    Kairouz, Oh and Viswanath, IEEE Transactions on Information Theory 2017, theorem 3.3 (equal
+    losses of two values); Koskela, Jälkö and Honkela, AISTATS 2020; Zhu, Dong and Wang, AISTATS
+    2022.
+    By hand: two reports of `PrivacyLoss.pure(log(3))` have the losses 2 ln 3, 0 and -2 ln 3. Only
+    the first, with the probabilities 9/16 and 1/16, exceeds ln 3: δ(ln 3) = 9/16 - 3 * 1/16 = 3/8.
     """
     kinds: dict[bytes, tuple[PrivacyLoss, int]] = {}
     for loss, count in check_reports(reports):
@@ -70,23 +71,23 @@ def compose(reports: Iterable[tuple[PrivacyLoss, int]]) -> PrivacyLoss:
 
 
 def smallest(reports: Sequence[tuple[PrivacyLoss, int]], plain: Total, delta: float) -> Total:
-    """Return the smaller of an additive total and the convolution; never above `plain`.
+    """Return the smaller of an additive total and the convolution, which is never above `plain`.
 
     Parameters
     ----------
     reports : pairs
-        See `compose`. Waves that a device remembers stand as `PrivacyLoss.pure` of what they cost
+        See `compose`. The waves of a memory stand as one `PrivacyLoss.pure` of what they cost
         together.
     plain : Total
         The additive total of the same reports, by ``sum`` or ``memory``, with its own δ.
     delta : float
-        Of the total, in (0, 1). If `plain` has a larger one, that.
+        The δ of the total, in (0, 1). If that of `plain` is larger, that is used.
 
     Returns
     -------
     Total
-        `plain` where the two agree to four significant digits: δ is spent only where it shows.
-        Else by ``convolution``, or ``memory;convolution``.
+        `plain` if the two agree to four significant digits, so that δ is spent only if it helps.
+        Otherwise the total has the method ``convolution`` or ``memory;convolution``.
     """
     delta = max(check_delta(delta), plain.delta)
     epsilon = compose(reports).epsilon(delta)
@@ -98,7 +99,7 @@ def smallest(reports: Sequence[tuple[PrivacyLoss, int]], plain: Total, delta: fl
 
 @lru_cache(maxsize=4096)
 def _power(loss: PrivacyLoss, reports: int) -> Lattice:
-    """Return the sum of so many losses; cached, since all respondents have the same questions."""
+    """Return the sum of `reports` losses. It is kept, since respondents have the same questions."""
     above = loss.losses[loss.losses > 0]
     step = common_step(above) if len(above) else 1.0
     if step is None:
@@ -107,7 +108,7 @@ def _power(loss: PrivacyLoss, reports: int) -> Lattice:
 
 
 def _step(powers: list[Lattice]) -> float:
-    """Return a step for the sum of all."""
+    """Return the step for the sum of all powers."""
     finest = 2 * fsum(power.reach for power in powers) / _POINTS
     common = common_step(np.array([power.step for power in powers]))
     return common if common is not None and common >= finest else finest

@@ -1,4 +1,4 @@
-"""How the total grows with the number of waves, by every method: the curves of a plan."""
+"""The growth of the total with the number of waves, by every method, for the curves of a plan."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,9 +13,9 @@ from analysis.privacy.accounting.sums import advanced_mixed
 
 @dataclass(frozen=True)
 class Composition:
-    """ε in total of so many waves, at one δ, by each method; None where nothing is proved.
+    """The ε in total of `waves` waves, at one δ, by each method; None if a method proves nothing.
 
-    No method is above `sum`: where its formula gives more, the sum stands, which is proved as well.
+    No method is above `sum`. If its formula gives more, it has the sum, which is proved as well.
     """
 
     waves: int
@@ -29,24 +29,24 @@ class Composition:
 def composition(
     reports_of_a_wave: Sequence[tuple[PrivacyLoss, int]], waves: Sequence[int], delta: float
 ) -> list[Composition]:
-    """Return a row for each number of waves, of fresh draws.
+    """Return a row for each number of waves of fresh draws.
 
     Parameters
     ----------
     reports_of_a_wave : pairs
-        Of a loss and how many reports of a wave have it; at least one pair. They are fresh draws,
-        so they are none of a question with a memory.
+        A loss, and the number of reports of a wave that have it; at least one pair. These are fresh
+        draws, so a question with a memory has none of them.
     waves : sequence
-        Numbers of at least 1.
+        Numbers of waves, each at least 1.
     delta : float
-        Of each total, in (0, 1). If reports have a δ of their own, advanced composition spends what
-        is left.
+        The δ of each total, in (0, 1). If reports have a δ of their own, advanced composition
+        spends the rest.
 
     Examples
     --------
-    Ten reports of binary randomized response at ε = 0.1, δ = 1e-6: 100 waves of them have a sum of
-    100, advanced 27.14, convolution 19.34, Rényi 20.45, zCDP 20.54; one wave has 1, 1, 0.9994,
-    0.9994, 1.
+    Let a wave have ten reports of binary randomized response at ε = 0.1, and δ = 1e-6. 100 waves
+    have a sum of 100, advanced 27.14, convolution 19.34, Rényi 20.45 and zCDP 20.54. One wave has
+    1, 1, 0.9994, 0.9994 and 1.
     """
     check_delta(delta)
     if not len(waves):
@@ -60,7 +60,7 @@ def composition(
 
 
 def composed(reports: Sequence[tuple[PrivacyLoss, int]], waves: int, delta: float) -> Composition:
-    """Return one row, of the reports of all these waves; those of a memory stand as one report.
+    """Return one row, of the reports of all these waves. Those of a memory stand as one report.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
-"""Masses on a lattice of privacy losses: sums of independent losses, and never a smaller one.
+"""Masses on a lattice of privacy losses: upper bounds of sums of independent losses.
 
-What is left out or moved goes up, to a larger loss: the result bounds every δ from above. All
-terms are positive, so that rounding costs a part of each mass and small ones are as precise as
-large ones; `rounding` adds up by how much, at most.
+Masses that are moved go to a larger loss, so that the result bounds every δ from above. All terms
+are positive. So rounding changes each mass by a small fraction, and small masses are as precise as
+large ones. `rounding` adds up the most that this can be.
 """
 
 from dataclasses import dataclass
@@ -10,20 +10,20 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-#: Rounding of one operation on floats.
+#: The rounding of one operation on floats.
 ULP = float(np.finfo(float).eps)
-#: Tails of so small a mass are moved up, the upper one to infinity.
+#: Tails of at most this mass are moved up, the upper tail to infinity.
 _NEGLIGIBLE = 1e-25
-#: A lattice with more points gets twice the step. Its masses spread over some 400 points then, and
-#: moved by one they add a millionth to the variance.
+#: A lattice with more points gets twice the step. Its masses then spread over about 400 points, and
+#: moving them by one point adds a millionth to the variance.
 _POINTS = 8192
-#: A step smaller than this part of a loss would seem to divide any loss.
+#: A step smaller than a loss over this would seem to divide any loss.
 _PARTS = 2000
 
 
 @dataclass(frozen=True)
 class Lattice:
-    """Masses of the losses ``step * start``, ``step * (start + 1)``, .. and of infinity."""
+    """Masses of the losses ``step * start``, ``step * (start + 1)``, ..., and of infinity."""
 
     step: float
     start: int
@@ -33,7 +33,7 @@ class Lattice:
 
     @property
     def losses(self) -> NDArray[np.float64]:
-        """Return (points,) losses, rising."""
+        """Return the (points,) losses in rising order."""
         return self.step * np.arange(self.start, self.start + len(self.masses), dtype=np.float64)
 
     @property
@@ -50,14 +50,15 @@ class Lattice:
         infinite: float = 0.0,
         rounding: float = 0.0,
     ) -> "Lattice":
-        """Return masses of losses, each split between the two points around it.
+        """Return the lattice of masses of losses, each split between the two points around it.
 
         A loss that is a point stays exact.
 
-        A mass p under the first input is p e^(-loss) under the second. The split keeps both, so it
-        interpolates every δ between points from above, in straight lines over e^ε (Doroshenko,
-        Ghazi, Kamath, Kumar and Manurangsi, "Connect the dots", PoPETs 2022).
-        By hand: a loss halfway, a small step: half of its mass goes to either point.
+        A mass p under the first input is p e^(-loss) under the second. The split keeps both. So it
+        interpolates every δ between points from above, linearly in e^ε (Doroshenko, Ghazi, Kamath,
+        Kumar and Manurangsi, "Connect the dots", PoPETs 2022).
+        By hand: if a loss lies halfway and the step is small, half of its mass goes to either
+        point.
         """
         below = np.floor(losses / step)
         beyond = np.clip(losses - below * step, 0, step)
@@ -74,7 +75,7 @@ class Lattice:
         return Lattice.of(step, self.losses, self.masses, self.infinite, self.rounding)
 
     def joined(self, other: "Lattice") -> "Lattice":
-        """Return the sum of two independent losses on one step; terms of mass 0 take no time."""
+        """Return the sum of two independent losses on one step. Terms of mass 0 take no time."""
         few, many = sorted((self.masses, other.masses), key=np.count_nonzero)
         points = np.flatnonzero(few)
         if 4 * len(points) > len(few):
@@ -92,7 +93,7 @@ class Lattice:
         )._trimmed()
 
     def times(self, reports: int) -> "Lattice":
-        """Return the sum of so many such losses, at least 1, by repeated squaring."""
+        """Return the sum of `reports` >= 1 independent such losses, by repeated squaring."""
         total, power = None, self
         while True:
             if reports & 1:
@@ -108,7 +109,7 @@ class Lattice:
                 power = power.on(2 * power.step)
 
     def _trimmed(self) -> "Lattice":
-        """Return it without points of no mass, or hardly any, at its ends."""
+        """Return the lattice without points of negligible mass at its ends."""
         last = len(self.masses) - int(
             np.searchsorted(np.cumsum(self.masses[::-1]), _NEGLIGIBLE, side="right")
         )
@@ -120,15 +121,15 @@ class Lattice:
 
 
 def common_step(steps: NDArray[np.float64]) -> float | None:
-    """Return the largest step of which all of these are multiples, to a millionth.
+    """Return the largest step of which all these are multiples, up to a millionth.
 
-    None if it is not one of the first 64 parts of the smallest. Precondition: all are above 0.
+    It is None if the step is not the smallest number over 1 to 64. Precondition: all are above 0.
     """
     smallest = float(steps.min())
     for parts in range(1, 65):
         multiples = np.rint(steps * (parts / smallest))
         ratios = steps / multiples
         if multiples.max() <= _PARTS and ratios.max() - ratios.min() <= 1e-6 * ratios.max():
-            # The largest, so that no step is longer than its multiple.
+            # This takes the largest quotient, so that no number is rounded down.
             return float(ratios.max())
     return None

@@ -1,4 +1,4 @@
-"""The privacy loss of reports: how much likelier they are under one input than under another."""
+"""The privacy loss of reports: the log-ratio of their probabilities under two inputs."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,9 +14,9 @@ from analysis.core.errors import check_count, check_delta, check_order, check_po
 from analysis.core.joint_randomizer import AnyDraw
 from analysis.privacy.accounting.lattice import ULP
 
-#: Parts that a continuous loss above 0 is cut into.
+#: The number of parts into which a continuous loss above 0 is cut.
 _PARTS = 2000
-#: The error of ratios of probabilities, of up to 400 bits each.
+#: The error of ratios of probabilities with up to 400 bits each.
 _PAD = 1e-12
 
 _T = TypeVar("_T")
@@ -27,7 +27,7 @@ class Total:
     """A proved total: several reports of one respondent together are (`epsilon`, `delta`)-DP.
 
     Neighbors are replace-one. `method` names the theorem: ``sum``, ``memory``, ``advanced``,
-    ``convolution``, ``renyi``, ``zcdp``; several joined by ``;``.
+    ``convolution``, ``renyi`` or ``zcdp``. Several are joined by ``;``.
     """
 
     epsilon: float
@@ -36,7 +36,7 @@ class Total:
 
 
 def check_reports(reports: Iterable[tuple[_T, int]]) -> list[tuple[_T, int]]:
-    """Return pairs of anything and a number of reports, at least one; else raise ValueError."""
+    """Return pairs of anything and a number of reports; raise ValueError unless there are some."""
     checked = [(report, check_count(n, "reports")) for report, n in reports]
     if not checked:
         raise ValueError("reports must be at least one, got none")
@@ -47,23 +47,23 @@ def check_reports(reports: Iterable[tuple[_T, int]]) -> list[tuple[_T, int]]:
 class PrivacyLoss:
     """A dominating pair: two distributions at least as easy to distinguish as any two inputs.
 
-    For all ε the hockey-stick divergence of the pair, `delta`, is at least that of the reports for
+    For all ε, the hockey-stick divergence of the pair, `delta`, is at least that of the reports for
     any two inputs in either order (replace-one: the inputs are two answers of one respondent). If
-    that holds for single reports, it holds for the sum of their losses and all reports together
-    (Zhu, Dong and Wang, AISTATS 2022, theorem 10).
+    that holds for single reports, it also holds for all reports together and the sum of their
+    losses (Zhu, Dong and Wang, AISTATS 2022, theorem 10).
 
     Attributes
     ----------
     losses : (m,) array
-        ln(P/Q) of the pair, rising.
+        ln(P/Q) of the pair, in rising order.
     masses : (m,) array
-        P of each.
+        P of each loss.
     infinite : float
-        P of what is impossible under Q.
+        P of all that is impossible under Q.
     plain : Total
-        What basic composition proves; infinite for noise that is proved by δ(ε) alone.
+        The total that basic composition proves; infinite for noise with a δ at every ε.
     rounding : float
-        By what part the masses may be too small.
+        The relative error by which the masses may be too small.
     """
 
     losses: NDArray[np.float64]
@@ -74,26 +74,26 @@ class PrivacyLoss:
 
     @classmethod
     def of(cls, randomizer: AnyDraw) -> "PrivacyLoss":
-        """Return the loss of one report of a randomizer, from the exact chances of its channel.
+        """Return the loss of a randomizer's report, from the exact probabilities of its channel.
 
-        With a memory it is the law of one wave: several waves are not a sum of such losses, but
-        `pure` of what they are proved to cost together. Where not all pairs of inputs can be
-        compared, it is `pure` of the randomizer's ε.
+        With a memory, it is the loss of one wave. Several waves are not a sum of such losses, but
+        `pure` of what they are proved to cost together. If not all pairs of inputs can be compared,
+        it is `pure` of the randomizer's ε.
         """
         return _of(randomizer)
 
     @classmethod
     def pure(cls, epsilon: float) -> "PrivacyLoss":
-        """Return that of binary randomized response, which dominates every report of this ε > 0.
+        """Return the loss of binary randomized response, which dominates all reports of this ε > 0.
 
         Kairouz, Oh and Viswanath, IEEE Transactions on Information Theory 2017, section 6. By hand:
-        ε = ln 3 has the losses ±1.0986, with 3/4 and 1/4.
+        ε = ln 3 has the losses ±1.0986 with the masses 3/4 and 1/4.
         """
         return cls.krr(2, epsilon)
 
     @classmethod
     def krr(cls, k: int, epsilon: float) -> "PrivacyLoss":
-        """Return that of k-ary randomized response.
+        """Return the loss of k-ary randomized response.
 
         Its losses are ε, 0 and -ε, with masses proportional to e^ε, k - 2 and 1.
         """
@@ -105,10 +105,11 @@ class PrivacyLoss:
 
     @classmethod
     def laplace(cls, scale: float, sensitivity: float) -> "PrivacyLoss":
-        """Return that of Laplace noise on what two answers change by `sensitivity` at most.
+        """Return the loss of Laplace noise on a number that two answers change by `sensitivity`.
 
-        The pure ε is sensitivity / scale. Its loss is ε with mass 1/2, and of density
-        e^(-(ε - l)/2) / 4 in between (cut into parts, rounded up): δ(ε') = 1 - e^((ε' - ε)/2).
+        The pure ε is sensitivity / scale. The loss is ε with mass 1/2, and has the density
+        e^(-(ε - l)/2) / 4 below, which is cut into parts and rounded up. So δ(ε') is
+        1 - e^((ε' - ε)/2).
         """
         epsilon = check_positive(sensitivity, "sensitivity") / check_positive(scale, "scale")
         edges = np.linspace(0, epsilon, _PARTS + 1)
@@ -122,11 +123,12 @@ class PrivacyLoss:
 
     @classmethod
     def gaussian(cls, sigma: float, sensitivity: float) -> "PrivacyLoss":
-        """Return that of unbounded Gaussian noise of standard deviation `sigma`.
+        """Return the loss of unbounded Gaussian noise of standard deviation `sigma`.
 
-        Its loss is normal with mean μ²/2 and variance μ², μ = sensitivity / sigma (Balle and Wang,
-        ICML 2018): cut into parts, rounded up; what lies beyond 10.5 deviations is at infinity.
-        Two answers of one respondent differ by the whole range: that is the sensitivity.
+        The loss is normal with mean μ²/2 and variance μ², where μ = sensitivity / sigma (Balle and
+        Wang, ICML 2018). It is cut into parts and rounded up. Losses beyond 10.5 deviations are at
+        infinity. The sensitivity is the whole range, by which two answers of a respondent can
+        differ.
         """
         mu = check_positive(sensitivity, "sensitivity") / check_positive(sigma, "sigma")
         edges = np.linspace(0, mu * (mu / 2 + 10.5), _PARTS + 1)
@@ -135,15 +137,15 @@ class PrivacyLoss:
         return _mixture(edges, _cut(edges, ps, qs), Total(inf), beyond)
 
     def delta(self, epsilon: float) -> float:
-        """Return the least δ proved for this ε in (0, ∞), rounded up."""
+        """Return the least δ that is proved for this ε in (0, ∞), rounded up."""
         delta = self._excess(check_positive(epsilon))
         return min(delta, self.plain.delta) if epsilon >= self.plain.epsilon else delta
 
     def epsilon(self, delta: float) -> float:
         """Return the least ε in total that is proved for this δ in (0, 1), rounded up.
 
-        It is 0 if δ alone is enough, infinite if a greater mass than δ is at infinity, and never
-        above `plain` if that needs no larger δ.
+        It is 0 if δ alone is enough, and infinite if a mass greater than δ is at infinity. It is
+        never above `plain` if that needs no larger δ.
         """
         plain = self.plain.epsilon if self.plain.delta <= check_delta(delta) else inf
         return min(self._root(delta), plain)
@@ -151,9 +153,9 @@ class PrivacyLoss:
     def beyond(self, epsilon: float) -> float:
         """Return the probability that a report reveals more than this ε in [0, ∞).
 
-        That is: of being more than e^ε times as likely under the first input of the pair as under
-        the second. It is at least `delta`, which counts by how much. By hand: of `pure(log(3))`
-        it is 3/4 at ε = 1, and 0 at ε = 1.1.
+        It is the probability of reports that are more than e^ε times as likely under the first
+        input of the pair as under the second. It is at least `delta`, which weighs them by the
+        excess. By hand: for `pure(log(3))` it is 3/4 at ε = 1, and 0 at ε = 1.1.
         """
         off = 4 * ULP * float(np.abs(self.losses[[0, -1]]).max())
         first = int(np.searchsorted(self.losses, epsilon + off, side="right"))
@@ -161,12 +163,12 @@ class PrivacyLoss:
         return min(1.0, mass * (1 + self.rounding + len(self.masses) * ULP))
 
     def renyi(self, order: float) -> float:
-        """Return the Rényi divergence of this order, any number above 1; rounded up.
+        """Return the Rényi divergence of an order above 1, rounded up.
 
-        Infinite if some mass is at infinity.
+        It is infinite if some mass is at infinity.
 
-        ln(E e^((order - 1) loss)) / (order - 1). By hand: `pure(log(3))` at order 2 has
-        ln(3/4 * 3 + 1/4 / 3) = ln(7/3) = 0.8473.
+        The formula is ln(E e^((order - 1) loss)) / (order - 1). By hand: `pure(log(3))` at order 2
+        has ln(3/4 * 3 + 1/4 / 3) = ln(7/3) = 0.8473.
         """
         power = check_order(order) - 1
         return float(self.cumulant(np.array([power]))[0]) / power if not self.infinite else inf
@@ -177,7 +179,7 @@ class PrivacyLoss:
         logs = np.empty(len(powers))
         for index, power in enumerate(powers):
             if power * top < 1:
-                # Adding the 1 of e^x = 1 + expm1(x) would hide the digits of small sums.
+                # Adding the 1 of e^x = 1 + expm1(x) would lose the digits of small sums.
                 logs[index] = log1p(float(self.masses @ np.expm1(power * self.losses)))
             else:
                 scaled = np.exp(power * (self.losses - top))
@@ -192,7 +194,7 @@ class PrivacyLoss:
 
     def _excess(self, epsilon: float) -> float:
         """Return the hockey-stick divergence at this ε, rounded up."""
-        # Losses may be off by the rounding of a product.
+        # Losses may have the rounding error of a product.
         off = 4 * ULP * float(np.abs(self.losses[[0, -1]]).max())
         first = int(np.searchsorted(self.losses, epsilon - off, side="right"))
         gaps = epsilon - off - self.losses[first:]
@@ -212,7 +214,7 @@ class PrivacyLoss:
             low, high = (
                 (low, middle) if self._excess(float(ends[middle])) <= delta else (middle, high)
             )
-        # Between two losses δ is a straight line over e^ε.
+        # Between two losses, δ is linear in e^ε.
         start, end = float(ends[low]), float(ends[high])
         left, right = self._excess(start), self._excess(end)
         part = (left - delta) / (left - right)
@@ -225,13 +227,13 @@ class PrivacyLoss:
 
 @lru_cache(maxsize=1024)
 def _of(randomizer: AnyDraw) -> PrivacyLoss:
-    # Rounded to the nearest float; the next one is not below.
+    # This is rounded to the nearest float. The next float is not below.
     delta = nextafter(float(randomizer.delta), inf) if randomizer.delta else 0.0
     plain = Total(randomizer.epsilon, delta)
     pairs = randomizer.contrasts()
     if pairs is None:
-        # What is (ε, δ)-DP is told apart no better than by randomized response that tells all
-        # with probability δ (Kairouz, Oh and Viswanath 2017, section 6).
+        # Any (ε, δ)-DP report is dominated by randomized response that reveals everything with
+        # probability δ (Kairouz, Oh and Viswanath 2017, section 6).
         pure = PrivacyLoss.pure(plain.epsilon)
         return PrivacyLoss(pure.losses, (1 - delta) * pure.masses, delta, plain)
     ps, qs = _told_best(pairs)
@@ -243,10 +245,10 @@ def _of(randomizer: AnyDraw) -> PrivacyLoss:
 
 
 def _told_best(pairs: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return chances P > Q of a pair that dominates all of these (pairs, reports, 2).
+    """Return the probabilities P and Q of a pair that dominates all of these (pairs, reports, 2).
 
-    Ratios rise. Sets of reports that are likelier under one input are points (Q, P). Their upper
-    hull, over all pairs, is the dominating pair: max(P - e^ε Q) is its hockey-stick divergence.
+    Ratios rise. The sets of reports whose ratio exceeds a bound give points (Q, P). Their upper
+    hull over all pairs is the dominating pair, whose hockey-stick divergence is max(P - e^ε Q).
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = np.where(pairs[..., 0] > pairs[..., 1], pairs[..., 0] / pairs[..., 1], 0.0)
@@ -266,14 +268,14 @@ def _told_best(pairs: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray
         hull.append((p, q))
     edges = np.diff(np.array(hull), axis=0)[::-1]
     edges = edges[edges[:, 0] > edges[:, 1]]
-    # Differences of sums up to 1.
+    # These are differences of sums up to 1.
     return edges[:, 0] + 4 * ULP, edges[:, 1]
 
 
 def _turns_left(
     first: tuple[float, float], second: tuple[float, float], third: tuple[float, float]
 ) -> bool:
-    """Return whether the second of three points (P, Q) is not above the line of the others."""
+    """Return whether the second of three points (P, Q) is not above the line through the others."""
     rise, run = second[0] - first[0], second[1] - first[1]
     return rise * (third[1] - first[1]) <= (third[0] - first[0]) * run
 
@@ -281,14 +283,14 @@ def _turns_left(
 def _cut(
     edges: NDArray[np.float64], ps: NDArray[np.float64], qs: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return (parts + 1,) chances that a loss is ± an edge, from (parts,) chances between edges.
+    """Return (parts + 1,) masses at ± the edges, from (parts,) masses between edges.
 
-    Each part is split between its edges as `Lattice.of` splits a loss: P and Q are kept.
+    Each part is split between its edges as `Lattice.of` splits a loss, so that P and Q are kept.
     """
     with np.errstate(invalid="ignore", divide="ignore"):
         ratios = np.where(ps > 0, qs / ps, 0.0)
     upper = (1 - ratios * np.exp(np.minimum(edges[:-1], 700))) / -np.expm1(-np.diff(edges))
-    # Floats lose digits in that difference.
+    # That difference loses digits of floats.
     upper = np.clip(upper + 1e-9, 0, 1) * ps
     lower = ps - upper
     chances = np.append(lower * (1 + np.exp(-edges[:-1])), 0.0)
@@ -299,15 +301,15 @@ def _cut(
 def _mixture(
     epsilons: NDArray[np.float64], weights: NDArray[np.float64], plain: Total, infinite: float = 0.0
 ) -> PrivacyLoss:
-    """Return the loss of a mixture of binary randomized responses; the rest tells nothing.
+    """Return the loss of a mixture of binary randomized responses. The rest reveals nothing.
 
-    The ε rise, each with its weight. Every pair that tells as much in either order is one such.
+    The ε rise, each with its weight. Every symmetric pair is such a mixture.
     """
     told = epsilons > 0
     epsilons, weights = epsilons[told], weights[told]
     ones, others = weights * expit(epsilons), weights * expit(-epsilons)
     nothing = 1.0 - infinite - float(weights.sum())
-    # The rounding errors of the sum; at a δ of 1 nothing is left.
+    # This bounds the rounding errors of the sum. At a δ of 1, nothing is left.
     nothing = nothing + 4 * ULP * len(weights) if nothing > 0 else 0.0
     losses = np.concatenate((-epsilons[::-1], [0.0], epsilons))
     masses = np.concatenate((others[::-1], [nothing], ones))

@@ -1,6 +1,6 @@
-"""Totals by Rényi divergences: they add up order by order, and so does zCDP's ρ.
+"""Totals by Rényi divergences, which add up for each order, and by ρ of zCDP, which adds up, too.
 
-With fixed orders, or ρ, the sums are privacy filters too (Feldman and Zrnic, NeurIPS 2021).
+With fixed orders, or with ρ, the sums are also privacy filters (Feldman and Zrnic, NeurIPS 2021).
 """
 
 from collections.abc import Callable, Iterable
@@ -14,16 +14,16 @@ from analysis.privacy.accounting.loss import PrivacyLoss, Total, check_reports
 
 
 def from_renyi(curve: Callable[[float], float], delta: float) -> float:
-    """Return ε for this δ, from a bound of the Rényi divergence of each order; 0 if δ is enough.
+    """Return ε for this δ from a bound of each order's Rényi divergence; 0 if δ alone is enough.
 
     min over α > 1 of  curve(α) + ln(1 - 1/α) - (ln δ + ln α) / (α - 1)
 
-    over real orders: each of them gives a proof, so the search need not be exact.
+    over real orders. Each order gives a proof, so the search need not be exact.
 
     Parameters
     ----------
     curve : function
-        Of an order above 1; infinite where there is no bound.
+        The bound at an order above 1; infinite if there is no bound.
     delta : float
         In (0, 1).
 
@@ -54,8 +54,8 @@ def from_renyi(curve: Callable[[float], float], delta: float) -> float:
 def renyi_total(reports: Iterable[tuple[PrivacyLoss, int]], delta: float) -> Total:
     """Return the total by the sum of Rényi divergences, with method ``renyi``.
 
-    It can be above the plain sum: 10 reports of ε = 1 cost 10.0027 at δ = 1e-6. It is infinite if
-    some mass of a loss is at infinity.
+    It can be above the plain sum: 10 reports of ε = 1 cost 10.0027 at δ = 1e-6. It is infinite if a
+    loss has some mass at infinity.
 
     Parameters
     ----------
@@ -70,15 +70,15 @@ def renyi_total(reports: Iterable[tuple[PrivacyLoss, int]], delta: float) -> Tot
 
 
 def rho(loss: PrivacyLoss) -> float:
-    """Return the least ρ of zero-concentrated privacy: the largest divergence / α of all orders α.
+    """Return the least ρ of zero-concentrated privacy: the largest divergence / α over orders α.
 
-    Of `PrivacyLoss.pure` it is ε tanh(ε/2), the limit at α = 1: in v = α - 1/2 the divergence is
-    (ln cosh(ε v) - ln cosh(ε/2)) / (α - 1), and α (α - 1) = v² - 1/4, so the quotient is the slope
-    of a chord of ln cosh(ε sqrt(x)) that begins at x = 1/4; that is concave, as tanh(y)/y falls.
-    At ε = 0.1 ρ is 0.0049958; the textbook bound ε²/2 is 0.005 (Bun and Steinke, TCC 2016,
-    proposition 1.4). Other losses can have their largest quotient at a larger order: it is searched
-    between orders, where the cumulant is convex and so below its chords, and is too large by at
-    most 1e-4 of it. ρ is infinite if some mass is at infinity.
+    For `PrivacyLoss.pure` it is ε tanh(ε/2), the limit at α = 1. In v = α - 1/2 the divergence is
+    (ln cosh(ε v) - ln cosh(ε/2)) / (α - 1), and α (α - 1) = v² - 1/4. So the quotient is the slope
+    of a chord of ln cosh(ε sqrt(x)) that begins at x = 1/4. That function is concave, as tanh(y)/y
+    falls. At ε = 0.1, ρ is 0.0049958. The textbook bound ε²/2 is 0.005 (Bun and Steinke, TCC 2016,
+    proposition 1.4). Other losses can have their largest quotient at a larger order. The search
+    uses that the cumulant is convex, and so below its chords between orders. The result is too
+    large by at most a fraction 1e-4. ρ is infinite if some mass is at infinity.
     """
     if loss.infinite:
         return inf
@@ -87,13 +87,13 @@ def rho(loss: PrivacyLoss) -> float:
     top = float(loss.losses[-1])
     if top <= 0:
         return 0.0
-    # No divergence is above the largest loss; so beyond this order no quotient is above `least`.
+    # No divergence exceeds the largest loss. So beyond this order no quotient exceeds `least`.
     last = max(2 * first, top / least)
     powers = np.geomspace(first, last, 2 + int(log(last / first) / 0.01))
     values = loss.cumulant(powers)
     slopes = np.diff(values) / np.diff(powers)
     start = values[:-1] - slopes * powers[:-1]
-    # The largest of (start + slope * s) / (s + s²), where start <= 0.
+    # This is the largest value of (start + slope * s) / (s + s²), where start <= 0.
     with np.errstate(invalid="ignore", divide="ignore"):
         inside = (np.sqrt(start**2 - start * slopes) - start) / slopes
     inside = np.clip(np.nan_to_num(inside), powers[:-1], powers[1:])
@@ -105,7 +105,7 @@ def rho(loss: PrivacyLoss) -> float:
 def from_zcdp(rho: float, delta: float) -> float:
     """Return ε for this δ in (0, 1), from a total ρ above 0: `from_renyi` of ρ α.
 
-    By hand: ρ = 0.5, δ = 1e-6 give 5.22; the simpler ρ + 2 sqrt(ρ ln(1/δ)) gives 5.76 (Bun and
+    By hand: ρ = 0.5 and δ = 1e-6 give 5.22. The simpler ρ + 2 sqrt(ρ ln(1/δ)) gives 5.76 (Bun and
     Steinke, TCC 2016, proposition 1.3).
     """
     check_positive(rho, "rho")
@@ -113,7 +113,7 @@ def from_zcdp(rho: float, delta: float) -> float:
 
 
 def zcdp_total(reports: Iterable[tuple[PrivacyLoss, int]], delta: float) -> Total:
-    """Return the total by the sum of ρ, with method ``zcdp``; never below `renyi_total`.
+    """Return the total by the sum of ρ, with method ``zcdp``. It is never below `renyi_total`.
 
     The parameters are those of `renyi_total`.
     """

@@ -1,7 +1,7 @@
-"""Shuffling: what the mixed reports of n respondents reveal to somebody who sees nothing else.
+"""Shuffling: what the shuffled reports of n respondents reveal to those who see nothing else.
 
-It holds for readers of a table or of reports without names and in random order. It never holds for
-the operator, who keeps a ledger of whose reports these are and learns from each its own ε.
+It holds for readers of a table, or of reports without names in random order. It never holds for the
+operator, who keeps a ledger of whose reports these are, and learns the full ε of each report.
 """
 
 from collections.abc import Callable
@@ -14,43 +14,44 @@ from scipy.special import betainc, gammaln, xlog1py, xlogy
 from analysis.core.errors import check_count, check_delta, check_positive
 from analysis.privacy.accounting.loss import Total
 
-#: Beyond so many standard deviations, and so many more counts, a binomial tail is below 1e-14. It
-#: is added to δ.
+#: Beyond this many standard deviations, and this many counts more, a binomial tail is below 1e-14.
+#: It is added to δ.
 _DEVIATIONS, _COUNTS = 8, 40
 #: The relative error of sums of binomial probabilities, for up to a billion respondents.
 _ROUNDING = 1e-5
-#: Into how many parts the count of other reports is cut, at least, and how many terms there are in
-#: all. Counts are rounded down: fewer others reveal more.
+#: The least number of parts into which the count of other reports is cut, and the number of terms
+#: in all. Counts are rounded down, since fewer others reveal more.
 _PARTS, _CELLS = 24, 2**15
-#: The part by which the ε may be too large.
+#: The relative error by which ε may be too large.
 _FINE = 1e-5
 
 
 def shuffled(epsilon: float, respondents: int, delta: float, k: int | None = None) -> Total:
-    """Return what n shuffled reports reveal about any one respondent, who sent one of them.
+    """Return what n shuffled reports reveal about a respondent who sent one of them.
 
     Parameters
     ----------
     epsilon : float
-        Of one report, pure, in (0, ∞); all respondents used the same randomizer.
+        The pure ε of one report, in (0, ∞). All respondents used the same randomizer.
     respondents : int
-        How many sent a report that is shuffled, at least 1.
+        The number of respondents who sent a shuffled report, at least 1.
     delta : float
         In (0, 1).
     k : int, optional
-        If the reports are k-ary randomized response: a smaller ε is proved then.
+        The number of values if reports are k-ary randomized response, for which a smaller ε is
+        proved.
 
     Returns
     -------
     Total
-        By method ``shuffle``; or, where that is not smaller, (`epsilon`, 0) by ``sum``.
+        The total by the method ``shuffle`` or, if that is not smaller, (`epsilon`, 0) by ``sum``.
 
     References
     ----------
     Feldman, McMillan and Talwar, "Hiding among the clones", FOCS 2021, theorem 3.2, for any
     randomizer; Balle, Bell, Gascón and Nissim, "The privacy blanket of the shuffle model", CRYPTO
-    2019, lemma 5.3, for k-ary randomized response. Both sums are taken to the last term. Feldman,
-    McMillan and Talwar, SODA 2023, give more for all randomizers; that proof has an erratum.
+    2019, lemma 5.3, for k-ary randomized response. Both sums are computed completely. Feldman,
+    McMillan and Talwar, SODA 2023, prove a smaller ε for all randomizers, but with an erratum.
     """
     check_delta(delta)
     curve = _curve(epsilon, respondents, k)
@@ -62,12 +63,12 @@ def shuffled(epsilon: float, respondents: int, delta: float, k: int | None = Non
 
 
 def shuffled_delta(local: float, respondents: int, epsilon: float, k: int | None = None) -> float:
-    """Return δ at this ε of shuffled reports of `local` ε each; see `shuffled`."""
+    """Return δ at this ε of shuffled reports with `local` ε each; see `shuffled`."""
     return _curve(local, respondents, k)(check_positive(epsilon))
 
 
 def _curve(local: float, n: int, k: int | None) -> Callable[[float], float]:
-    """Return δ as a function of ε, by the proof that fits the reports."""
+    """Return δ as a function of ε, by the proof for these reports."""
     check_positive(local)
     check_count(n, "respondents")
     if k is None:
@@ -78,9 +79,11 @@ def _curve(local: float, n: int, k: int | None) -> Callable[[float], float]:
 
 
 def _clones(local: float, n: int) -> Callable[[float], float]:
-    """Return δ of ε: C ~ Bin(n - 1, e^-local) others copy one of two answers, A ~ Bin(C, 1/2) one.
+    """Return δ as a function of ε by the clones of Feldman, McMillan and Talwar.
 
-    (A + D, C - A + 1 - D) against (A + 1 - D, C - A + D), with D = 1 in e^local of e^local + 1.
+    C ~ Bin(n - 1, e^-local) others copy one of two answers, and A ~ Bin(C, 1/2) of them the first.
+    The pair is (A + D, C - A + 1 - D) against (A + 1 - D, C - A + D), where D is 1 with probability
+    e^local / (e^local + 1).
     """
     counts, chances, missing = _binomial(n - 1, exp(-local))
     keep, turn = 1 / (1 + exp(-local)), 1 / (1 + exp(local))
@@ -90,7 +93,7 @@ def _clones(local: float, n: int) -> Callable[[float], float]:
         more, less = keep - odds * turn, odds * keep - turn
         if more <= 0:
             return 0.0
-        # The first of C + 1 is likelier by more than e^ε from this count on.
+        # From this count on, the first of C + 1 is likelier by more than e^ε.
         least = np.floor((counts + 1) * (less / (more + less))) + 1
         terms = more * _upper(counts, least - 1) - less * _upper(counts, least)
         return _padded(float(chances @ np.maximum(terms, 0)), missing)
@@ -99,15 +102,16 @@ def _clones(local: float, n: int) -> Callable[[float], float]:
 
 
 def _blanket(local: float, n: int, k: int) -> Callable[[float], float]:
-    """Return δ of ε: those who send anything, equally likely, hide the one who sends an answer.
+    """Return δ as a function of ε by the blanket: those who send a uniform report hide the others.
 
-    E max(0, u H - v (C - H) - w R) k / (γ n), where of n reports each is part of the blanket with
-    the chance γ = k / (e^local + k - 1), H and C - H of these are the two answers, R any other.
+    It is E max(0, u H - v (C - H) - w R) k / (γ n). Each of n reports is part of the blanket with
+    the probability γ = k / (e^local + k - 1). Of these, H and C - H are the two answers, and R are
+    others.
     """
     keep = 1 / (1 + (k - 1) * exp(-local))
     turn = keep * exp(-local)
     counts, chances, missing = _binomial(n, 2 * turn)
-    # Fewer others reveal more, so parts of their counts are rounded down.
+    # Fewer others reveal more, so counts of others are rounded down.
     chance = (k - 2) * turn / (1 - 2 * turn) if k > 2 else 0.0
     ends = _edges(n - counts[-1], n - counts[0], chance, max(_PARTS, _CELLS // len(counts)))
     others = np.append(0.0, ends)
@@ -129,7 +133,7 @@ def _blanket(local: float, n: int, k: int) -> Callable[[float], float]:
             return 0.0
         against = less * both + third * rest
         least = np.floor(against / (more + less)) + 1
-        # The mean of H from `least` on is C/2 times a chance of one trial less.
+        # The partial mean of H from `least` on is C/2 times a probability with one trial less.
         gain = (more + less) * both / 2 * _upper(both - 1, least - 1)
         terms = gain - against * _upper(both, least)
         summed = float(weights @ np.maximum(terms, 0)) / (turn * n)
@@ -139,12 +143,12 @@ def _blanket(local: float, n: int, k: int) -> Callable[[float], float]:
 
 
 def _padded(delta: float, missing: float) -> float:
-    """Return δ with what rounding and the terms left out can have taken from it."""
+    """Return δ plus the most that rounding and omitted terms can have taken from it."""
     return min(1.0, delta * (1 + _ROUNDING) + missing)
 
 
 def _binomial(n: int, chance: float) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
-    """Return counts around the mean, their chances, and a bound of the chance of all others."""
+    """Return counts around the mean, their probabilities, and a bound of that of all others."""
     spread = _DEVIATIONS * sqrt(n * chance * (1 - chance)) + _COUNTS
     low, high = max(0, int(n * chance - spread)), min(n, ceil(n * chance + spread))
     counts = np.arange(low, high + 1, dtype=float)
@@ -156,7 +160,7 @@ def _binomial(n: int, chance: float) -> tuple[NDArray[np.float64], NDArray[np.fl
 
 
 def _edges(fewest: float, most: float, chance: float, parts: int) -> NDArray[np.float64]:
-    """Return counts above 0 where parts of the likely ones of Bin(fewest..most, chance) begin."""
+    """Return counts > 0 where parts of the likely range of Bin(fewest..most, chance) begin."""
     if chance == 0.0:
         return np.empty(0)
     spread = 7 * sqrt(most * chance * (1 - chance)) + 3
@@ -167,7 +171,7 @@ def _edges(fewest: float, most: float, chance: float, parts: int) -> NDArray[np.
 def _upper(
     n: NDArray[np.float64], least: NDArray[np.float64], chance: float = 0.5
 ) -> NDArray[np.float64]:
-    """Return the chance that Bin(n, chance) is at least `least`."""
+    """Return the probability that Bin(n, chance) is at least `least`."""
     inside = (least >= 1) & (least <= n)
     chances = np.where(least < 1, 1.0, 0.0)
     chances[inside] = betainc(least[inside], n[inside] - least[inside] + 1, chance)

@@ -1,7 +1,7 @@
-"""Totals in closed form: basic and advanced composition, groups, and asking only some.
+"""Totals in closed form: basic and advanced composition, groups, and samples.
 
-Which total is smallest depends on ε and the number of reports: advanced composition is above the
-plain sum for few reports, or a large ε. So show the minimum.
+The smallest total depends on ε and the number of reports: advanced composition is above the plain
+sum for few reports or a large ε. So show the minimum.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,21 +13,22 @@ from analysis.privacy.accounting.loss import PrivacyLoss, Total, check_reports
 
 
 def basic(epsilons: Sequence[float], deltas: Sequence[float] = ()) -> Total:
-    """Return the plain sums of ε and of δ, of one report each.
+    """Return the plain sums of the ε and the δ of single reports.
 
-    It also holds where each ε is chosen by what came before: a cap that is such a sum is a filter.
+    They also hold if each ε is chosen by what came before. So a cap on such a sum is a privacy
+    filter.
 
     Parameters
     ----------
     epsilons : sequence
-        In (0, ∞), at least one.
+        The ε of each report, in (0, ∞); at least one.
     deltas : sequence
-        In (0, 1), as many; or none, if all ε are pure.
+        The δ of each report, in (0, 1); or none if all ε are pure.
 
     Raises
     ------
     ValueError
-        If there is no ε, or there are other than as many δ.
+        If there is no ε, or if the numbers of ε and δ differ.
 
     References
     ----------
@@ -42,13 +43,13 @@ def basic(epsilons: Sequence[float], deltas: Sequence[float] = ()) -> Total:
 
 
 def advanced(epsilon: float, reports: int, delta: float) -> Total:
-    """Return the total of reports of one pure ε by advanced composition, each term as proved.
+    """Return the total of reports of one pure ε by advanced composition, with all proved terms.
 
     ε sqrt(2 n ln(1/δ)) + n ε (e^ε - 1)
 
     (Dwork, Rothblum and Vadhan, FOCS 2010, theorem III.3). Without the second term it is not
-    proved: 1,000 reports of 0.1 at δ = 1e-5 cost 25.69 here, and 15.17 would be less than the
-    17.79 that they do cost (`kov`).
+    proved: 1,000 reports of 0.1 at δ = 1e-5 cost 25.69 here. The first term alone is 15.17, which
+    is less than the 17.79 that they do cost (`kov`).
     """
     return advanced_mixed([(epsilon, reports)], delta)
 
@@ -61,14 +62,14 @@ def advanced_mixed(reports: Iterable[tuple[float, int]], delta: float) -> Total:
     Parameters
     ----------
     reports : pairs
-        Of an ε and how many reports have it; at least one pair.
+        An ε, and the number of reports that have it; at least one pair.
     delta : float
-        Of the total, in (0, 1).
+        The δ of the total, in (0, 1).
 
     References
     ----------
     Dwork, Rothblum and Vadhan, FOCS 2010, for unequal ε as in Rogers et al., NeurIPS 2016. By hand:
-    one report of ln 2, δ = 1/e: ln 2 (sqrt 2 + 1) = 1.6734.
+    one report of ln 2 at δ = 1/e has ln 2 (sqrt 2 + 1) = 1.6734.
     """
     checked, squares = _checked(reports)
     drift = fsum(n * epsilon * (expm1(epsilon) if epsilon < 700 else inf) for epsilon, n in checked)
@@ -76,7 +77,7 @@ def advanced_mixed(reports: Iterable[tuple[float, int]], delta: float) -> Total:
 
 
 def tanh_form(reports: Iterable[tuple[float, int]], delta: float) -> Total:
-    """Return the smallest of three closed forms: the sum, and two with a drift of Σ ε tanh(ε/2).
+    """Return the smallest of three closed forms: the sum, and two with the drift Σ ε tanh(ε/2).
 
     drift + sqrt(2 ln(e + sqrt(Σ ε²)/δ) Σ ε²)  and  drift + sqrt(2 ln(1/δ) Σ ε²)
 
@@ -95,42 +96,42 @@ def tanh_form(reports: Iterable[tuple[float, int]], delta: float) -> Total:
 
 
 def kov(epsilon: float, reports: int, delta: float) -> Total:
-    """Return the least total of reports of which no more is known than one pure ε.
+    """Return the least total of reports about which only their pure ε is known.
 
     The convolution of binary randomized response reaches it (Kairouz, Oh and Viswanath, theorem
-    3.3: the same at its grid of ε, and exact between). 1,000 reports of 0.1 at δ = 1e-6: 19.3447.
-    Reports of a known channel can cost less (`compose`).
+    3.3: equal at its grid of ε, and exact between). For 1,000 reports of 0.1 at δ = 1e-6 it is
+    19.3447. Reports of a known channel can cost less (`compose`).
     """
     loss = PrivacyLoss.pure(epsilon)
     return Total(compose([(loss, reports)]).epsilon(delta), delta, "convolution")
 
 
 def group(total: Total, size: int) -> Total:
-    """Return what the reports of so many people reveal about an answer that all of them share.
+    """Return what the reports of `size` people reveal about an answer that they all share.
 
-    Pure: size ε. With δ: size ε and δ (e^(size ε) - 1) / (e^ε - 1), not size δ; at most 1, which
-    proves nothing.
+    A pure ε becomes size ε. A δ becomes δ (e^(size ε) - 1) / (e^ε - 1), not size δ, and at most 1,
+    which proves nothing.
 
     References
     ----------
     Dwork and Roth 2014, theorem 2.2; Vadhan, "The complexity of differential privacy", 2017,
-    lemma 2.2. By hand: (ln 2, 0.001) and three people: (ln 8, 0.007).
+    lemma 2.2. By hand: (ln 2, 0.001) becomes (ln 8, 0.007) for three people.
     """
     check_positive(total.epsilon)
     check_count(size, "size")
     epsilon = size * total.epsilon
-    # (e^a - 1) / (e^b - 1) without overflow.
+    # This is (e^a - 1) / (e^b - 1) without overflow.
     factor = exp(min(700.0, epsilon - total.epsilon)) * expm1(-epsilon) / expm1(-total.epsilon)
     return Total(epsilon, min(1.0, total.delta * factor), f"{total.method};group")
 
 
 def subsampled(epsilon: float, rate: float) -> float:
-    """Return ε of a report by a respondent who was in the sample with this chance, in (0, 1].
+    """Return ε of a report of a respondent who was sampled with the probability `rate` in (0, 1].
 
-    ln(1 + rate (e^ε - 1))
+    It is ln(1 + rate (e^ε - 1)).
 
     It holds only against those who do not know who was sampled, and only for pure ε. If the report,
-    the ledger or the invitation shows that someone was asked, it is ε: then see `saved`.
+    the ledger or the invitation shows that somebody was asked, the ε stays whole; then see `saved`.
 
     References
     ----------
@@ -146,10 +147,10 @@ def subsampled(epsilon: float, rate: float) -> float:
 
 
 def saved(epsilons: Sequence[float], asked: int) -> float:
-    """Return the ε that each respondent saves who is asked only so many of the questions.
+    """Return the ε that each respondent saves if only `asked` of the questions are asked.
 
-    It is the sum of all less that of the dearest that one can be asked. Which ones are asked is
-    seen, so each answer costs its whole ε: this is no amplification. By hand: two of the questions
+    It is the sum of all ε less the sum of the largest `asked`. The server sees which questions are
+    asked, so each answer costs its whole ε, without amplification. By hand: two of the questions of
     1, 2 and 0.5 cost at most 3 of 3.5, and save 0.5.
 
     Raises
@@ -165,6 +166,6 @@ def saved(epsilons: Sequence[float], asked: int) -> float:
 
 
 def _checked(reports: Iterable[tuple[float, int]]) -> tuple[list[tuple[float, int]], float]:
-    """Return the pairs of ε and number, checked, and the sum of the squares of all ε."""
+    """Return the checked pairs of ε and number, and the sum of the squares of all ε."""
     checked = [(check_positive(epsilon), n) for epsilon, n in check_reports(reports)]
     return checked, fsum(n * epsilon**2 for epsilon, n in checked)

@@ -1,7 +1,7 @@
-"""What each respondent has spent: ε over all reports that the server stored, and what was promised.
+"""Each respondent's spent ε over all reports that the server stored, and the promised cap.
 
-Each table is a function of accounts and `Totals`: a row for each respondent, for each question, for
-both, or for each distinct total.
+Each table is a function of accounts and `Totals`. It has a row for each respondent, for each
+question, for each pair of both, or for each distinct total.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -35,10 +35,10 @@ __all__ = [
     "ledger_rows",
 ]
 
-#: The tables that distinguish respondents. For the others an `Account` can stand for many.
+#: The tables that distinguish respondents. In the others, an `Account` can stand for many.
 PERSONAL = ("respondent", "both")
 
-#: The tables that the ledger can be read as: the class of their rows, and what makes them.
+#: The tables of the ledger: the class of their rows, and the function that yields the rows.
 LEDGERS: dict[str, tuple[type, Callable[[Iterable[Account], Totals], Iterator[Any]]]] = {
     "respondent": (LedgerRow, by_respondent),
     "question": (QuestionRow, by_question),
@@ -51,5 +51,5 @@ COLUMNS_BY = {by: tuple(field.name for field in fields(row)) for by, (row, _) in
 
 
 def ledger_rows(rows: Iterable[Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield a table's rows as mappings, which are not copies: there can be a million."""
+    """Yield a table's rows as mappings. These are not copies, since there can be a million."""
     return map(vars, rows)

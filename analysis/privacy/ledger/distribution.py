@@ -1,4 +1,4 @@
-"""The ledger as a distribution: how many respondents have spent how much."""
+"""The ledger as a distribution: the number of respondents for each amount spent."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,10 +10,11 @@ from analysis.privacy.ledger.totals import Account, Times, Totals, in_epsilon
 
 @dataclass(frozen=True)
 class TotalRow:
-    """The number of `respondents` with one total, and what they were promised.
+    """The number of `respondents` with one total, and the cap that they were promised.
 
-    The totals, `cap` and `remaining` are those of a `LedgerRow`. `share` of all respondents have
-    just these; `cumulative_share` have these or ones listed before, with a smaller `epsilon`.
+    The totals, `cap` and `remaining` are those of a `LedgerRow`. `share` is the share of all
+    respondents with exactly these. `cumulative_share` is the share with these or an earlier row's,
+    which has a smaller `epsilon`.
     """
 
     epsilon_sum: Decimal
@@ -58,11 +59,12 @@ def by_total(accounts: Iterable[Account], totals: Totals) -> Iterator[TotalRow]:
 
 @dataclass(frozen=True)
 class Spent:
-    """The spending of `respondents`; each ε is one respondent's total, the mean rounded up.
+    """The spending of `respondents`. Each ε is one respondent's total. The mean is rounded up.
 
-    `most_charged` is the most that charges add up to, `most_if_constant` the most if no answer ever
-    changed. `delta` is the largest of a total. `convolved` totals are smaller than what was
-    charged, by convolution. `remembers` says whether any counts a memory.
+    `most_charged` is the largest sum of charges, and `most_if_constant` is the largest total if no
+    answer ever changed. `delta` is the largest δ of a total. `convolved` is the number of totals
+    that are smaller than the charges, by convolution. `remembers` says whether any total counts a
+    memory.
     """
 
     respondents: int
@@ -77,7 +79,7 @@ class Spent:
 
 
 def spent(totals: Sequence[TotalRow]) -> Spent | None:
-    """Return a ledger's distribution (`by_total`) in a few numbers; None if nobody has answered."""
+    """Return a summary of a ledger's distribution (`by_total`); None if nobody has answered."""
     if not totals:
         return None
     respondents = sum(row.respondents for row in totals)

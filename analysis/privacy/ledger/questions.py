@@ -1,4 +1,4 @@
-"""The ledger by question, or table of questions drawn together, and by respondent and question."""
+"""The ledger by question or ``[[together]]`` table, and by respondent and question."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
@@ -16,20 +16,21 @@ from analysis.survey.survey import Use, uses
 
 @dataclass(frozen=True)
 class QuestionRow:
-    """One draw under one set of terms, and what its `respondents` have spent on it.
+    """One draw under one set of terms, and the ε that its `respondents` have spent on it.
 
-    It is that of a question, or of the questions of a ``[[together]]`` table, by the table's id.
+    The draw is that of a question, or of a ``[[together]]`` table of questions, by the table's id.
 
     The survey file allows `epsilon_promised` to one report. One report is proved to cost `epsilon`,
-    rounded up to whole millionths, with its `delta`. Where the device remembers, the file allows
-    `epsilon_forever` to all waves together if no answer changes. `reports` are those under these
-    terms. `version` is the last published one that has them: the ledger does not know which of its
-    versions was answered.
+    rounded up to whole millionths, with its `delta`. If the device has a memory, the file allows
+    `epsilon_forever` to all waves together if no answer changes. `reports` is the number of reports
+    under these terms. `version` is the last published version with these terms, since the ledger
+    does not know which of its versions was answered.
 
-    ``spent_...`` is what a respondent spent on it in all waves. It is the sum over these reports;
-    for a memory it is what its reports cost together, in all versions that share it
-    (`Randomizer.spent`), however answers changed, and if none ever did. The mean is rounded up.
-    `cap` is what these versions promised for all questions together.
+    ``spent_...`` is the ε that a respondent spent on the draw in all waves. It is the sum over
+    these reports. For a memory, it is the cost of its reports together, in all versions that share
+    it (`Randomizer.spent`), however answers changed; ``..._if_constant`` is the cost if none
+    changed. The mean is rounded up. `cap` is the promise of these versions for all questions
+    together.
     """
 
     version: str
@@ -51,7 +52,7 @@ class QuestionRow:
 
 
 def by_question(accounts: Iterable[Account], totals: Totals) -> Iterator[QuestionRow]:
-    """Yield a row for each question under each set of terms that were answered, in their orders."""
+    """Yield a row for each question under each answered set of terms, in their orders."""
     alike = Counter[Times]()
     for account in accounts:
         alike[account.times] += account.respondents
@@ -59,7 +60,7 @@ def by_question(accounts: Iterable[Account], totals: Totals) -> Iterator[Questio
         answered = {times: dict(times)[terms] for times in alike if terms in dict(times)}
         if not answered:
             continue
-        # How many respondents have used each memory how often, or sent so many fresh reports.
+        # The number of respondents for each number of uses of a memory, or of fresh reports.
         used = {times: uses(totals.answered(times)) for times in answered}
         for draw in survey.draws:
             often: dict[tuple[int, bool], int] = defaultdict(int)
@@ -85,7 +86,7 @@ def by_question(accounts: Iterable[Account], totals: Totals) -> Iterator[Questio
 def _spent(
     end: str, draw: Question | JointDraw, often: dict[tuple[int, bool], int], stable: bool
 ) -> dict[str, Decimal]:
-    """Return the least, mean and most that respondents spent, by how many used it how."""
+    """Return the least, mean and most that respondents spent; `often` counts them by their use."""
     spent = {use: draw.spent(use[0], stable, use[1]) for use in often}
     whole = sum(spent[use] * respondents for use, respondents in often.items())
     mean = -(-whole // sum(often.values()))
@@ -97,11 +98,11 @@ def _spent(
 class AnswerRow:
     """The cost of one respondent's reports on one question, over all waves and versions.
 
-    `epsilon_promised` is the most that a version's file allows one report. With a memory, it allows
-    `epsilon_forever` to all of them if no answer changes. `epsilon` is what was charged; over a
-    respondent's questions it adds up to all that was. `epsilon_if_constant` is what it would be if
-    no answer ever changed. Fresh reports add up, and so does `delta`; those of a memory cost what
-    they do together.
+    `epsilon_promised` is the most that a version's file allows to one report. With a memory, the
+    file allows `epsilon_forever` to all of them if no answer changes. `epsilon` is the charge. Over
+    a respondent's questions it adds up to the whole charge. `epsilon_if_constant` is what it would
+    be if no answer ever changed. Fresh reports add up, and so does `delta`. The reports of a memory
+    have one cost together.
     """
 
     respondent: str
@@ -123,8 +124,9 @@ def by_both(accounts: Iterable[Account], totals: Totals) -> Iterator[AnswerRow]:
 
 
 def _columns(times: Times, totals: Totals) -> Iterator[tuple[Any, ...]]:
-    """Yield all of each row of one respondent but the pseudonym."""
-    # A question can have several forms in several versions; those of one memory are one.
+    """Yield the columns of one respondent's rows, without the pseudonym."""
+    # A question can have different forms in several versions. Those that share a memory count
+    # as one.
     forms: dict[str, list[Use]] = defaultdict(list)
     for use in uses(totals.answered(times)).values():
         forms[use.draw.id].append(use)
@@ -143,11 +145,11 @@ def _columns(times: Times, totals: Totals) -> Iterator[tuple[Any, ...]]:
 
 
 def _promised(draw: Question | JointDraw, key: str) -> Decimal:
-    """Return an ε of the survey file, as it is written there."""
+    """Return an ε of the survey file as it is written there."""
     return Decimal(repr(draw.spec[key]))
 
 
 def _forever(draws: Iterable[Question | JointDraw]) -> Decimal | None:
-    """Return the largest ``epsilon_forever`` of questions with a memory, if there is one."""
+    """Return the largest ``epsilon_forever`` of questions with a memory; None without a memory."""
     remembered = (draw for draw in draws if draw.memo is not None)
     return max((_promised(draw, "epsilon_forever") for draw in remembered), default=None)

@@ -1,4 +1,4 @@
-"""The ledger: one row for each respondent."""
+"""The ledger with one row for each respondent."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -20,31 +20,31 @@ from analysis.survey.survey import Survey
 
 @dataclass(frozen=True)
 class LedgerRow:
-    """One respondent's total, in ε; the columns of the ledger.
+    """One respondent's totals in ε. Its fields are the columns of the ledger.
 
-    `waves` counts how often the survey was answered, which is once a wave by a device that is not
-    tampered with; `reports` the randomized answers stored, one a question.
-    `epsilon_sum` is the plain sum over reports, `epsilon` the smallest total that is proved
-    whatever was answered and however answers changed, `epsilon_if_constant` what it is if no answer
-    ever changed; `delta` is the probability that goes with both, `method` how they were proved.
-    Each ε is rounded up to whole millionths.
+    `waves` counts how often the survey was answered. A device that is not tampered with answers
+    once in a wave. `reports` counts the stored reports, one for each question. `epsilon_sum` is the
+    plain sum over reports. `epsilon` is the smallest proved total for all answers, however they
+    changed. `epsilon_if_constant` is that total if no answer ever changed. `delta` is the δ of both
+    totals, and `method` says how they were proved. Each ε is rounded up to whole millionths.
 
-    ``sum``: fresh draws add up, ε and δ (sequential composition: Dwork and Roth, "The algorithmic
-    foundations of differential privacy", 2014, theorem 3.16). ``memory``: draws that the device
-    remembers cost together what `waves.worst_ratio` proves, and those of a question with
-    ``stable = true``, taken at its word, what `waves.constant_ratio` does; the rest adds up. That
-    can be more than the sum of all: a memory shows that an answer changed, which fresh draws do
-    not. ``convolution``: the law of all losses together, at `delta` (Kairouz, Oh and Viswanath,
-    ICML 2015; Sommer, Meiser and Mohammadi, PoPETs 2019), each memory as one report of what it
-    costs: ``memory;convolution``. It is smaller than the sum, and holds if which questions were
-    asked, and in how many waves, was chosen without regard to this respondent's reports.
-    By hand: of 100 reports of ε = 0.1 on yes or no the sum is 10, and 4.7746 at δ = 10^-6.
+    ``sum``: the ε and δ of fresh draws add up (sequential composition: Dwork and Roth, "The
+    algorithmic foundations of differential privacy", 2014, theorem 3.16). ``memory``: the reports
+    of a memory cost together what `waves.worst_ratio` proves. If the question has ``stable =
+    true``, which is taken at its word, they cost what `waves.constant_ratio` proves. The rest adds
+    up. This can be more than the sum of all: a memory shows that an answer changed, which fresh
+    draws do not. ``convolution``: the law of all losses together, at `delta` (Kairouz, Oh and
+    Viswanath, ICML 2015; Sommer, Meiser and Mohammadi, PoPETs 2019). A memory counts as one report
+    of what it costs, which gives ``memory;convolution``. The convolution is smaller than the sum.
+    It holds if the questions and the number of waves were chosen without regard to this
+    respondent's reports.
+    By hand: 100 reports of ε = 0.1 on yes or no have the sum 10, and 4.7746 at δ = 10^-6.
 
-    `cap` is the least that was promised, by the version last published or one that was answered.
-    `remaining` is what is left of it after the charges, which always add up: a cap holds even if
-    what is asked next depends on reports. It is negative if more was spent before it was lowered.
-    Earlier releases charged too little where labels of a stable question had changed. What the next
-    wave makes up for (`Survey.charge_after`) is already subtracted.
+    `cap` is the smallest promise, by the version last published or by one that was answered.
+    `remaining` is the rest of it after the charges, which always add up. So a cap holds even if the
+    next questions depend on reports. It is negative if more was spent before the cap was lowered.
+    Earlier releases charged too little if labels of a stable question had changed. The next wave
+    charges the difference (`Survey.charge_after`), which is already subtracted.
     """
 
     respondent: str
@@ -67,7 +67,7 @@ def ledger(
     Parameters
     ----------
     spends : iterable of Spend
-        Of one survey, over all its terms.
+        The spends of one survey, over all its terms.
     surveys, cap, delta
         See `Totals`.
     """

@@ -1,4 +1,4 @@
-"""What each respondent was charged, and what all their reports cost together."""
+"""The charges of each respondent, and the total cost of all their reports."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,7 +19,7 @@ from analysis.survey.survey import Survey, spent_on, uses
 #: The δ that totals may spend by default.
 DELTA = 1e-6
 
-#: How often a survey was answered under each of its sets of terms (`Survey.terms`), in their order.
+#: Each set of terms (`Survey.terms`), and how often a survey was answered under it, in their order.
 Times = tuple[tuple[str, int], ...]
 
 
@@ -35,9 +35,9 @@ class Spend:
 
 @dataclass(frozen=True)
 class Account:
-    """All charges of one respondent, in millionths of ε, and what they were for.
+    """All charges of one respondent, in millionths of ε, and the waves that they were for.
 
-    It can stand for several `respondents` who were charged the same; then `respondent` is empty.
+    It can stand for several `respondents` with equal charges. Then `respondent` is empty.
     """
 
     respondent: str
@@ -58,15 +58,15 @@ def accounts(spends: Iterable[Spend]) -> Iterator[Account]:
 
 
 def charged_right(accounts: Iterable[Account], surveys: Mapping[str, Survey]) -> bool:
-    """Return whether every respondent was charged what the reports cost, to the millionth.
+    """Return whether every respondent was charged exactly the cost of the reports.
 
-    What earlier releases charged is right, too. They took versions with one memory to mean the
-    same, and the next wave makes up for it (`Survey.charge_after`).
+    The charges of earlier releases are accepted, too. These treated all versions that share a
+    memory as the same question. The next wave charges the difference (`Survey.charge_after`).
 
     Parameters
     ----------
     accounts : iterable of Account
-        Those of one survey.
+        The accounts of one survey.
     surveys : mapping
         See `Totals`.
     """
@@ -79,7 +79,7 @@ def charged_right(accounts: Iterable[Account], surveys: Mapping[str, Survey]) ->
     return all(account.charged in costs(account.times) for account in accounts)
 
 
-#: Fresh reports by randomizer, and memories by what each cost in all, in millionths of ε.
+#: The number of fresh reports of each randomizer, and of memories of each cost, in millionths of ε.
 _Sent = tuple[tuple[tuple[AnyDraw, int], ...], tuple[tuple[int, int], ...]]
 
 
@@ -87,7 +87,7 @@ _Sent = tuple[tuple[tuple[AnyDraw, int], ...], tuple[tuple[int, int], ...]]
 class Bill:
     """Totals of one respondent, in millionths of ε, each rounded up; see `LedgerRow`.
 
-    `charged` is the sum that the cap is compared with.
+    `charged` is the sum that is compared with the cap.
     """
 
     reports: int
@@ -101,16 +101,16 @@ class Bill:
 
 
 class Totals:
-    """The smallest proved totals, each computed once: most have answered equally often.
+    """The smallest proved totals. Each is computed once, since most respondents have the same.
 
     Parameters
     ----------
     surveys : mapping
-        By each of its sets of terms (`Survey.terms`), a version of the survey that has them.
+        For each set of terms (`Survey.terms`), a version of the survey that has these terms.
     cap : int
-        What the version last published allows a respondent to spend, in millionths of ε.
+        The most that the version last published allows a respondent to spend, in millionths of ε.
     delta : float
-        The probability allowed to totals that need one, ``0 < delta < 1``.
+        The δ of totals that need one, ``0 < delta < 1``.
 
     Raises
     ------
@@ -123,17 +123,17 @@ class Totals:
         self._cap = cap
         self._delta = check_delta(delta)
         self._bills: dict[Times, Bill] = {}
-        # Versions that ask the same have the same reports.
+        # Versions that ask the same questions have the same reports.
         self._smallest: dict[Any, Total] = {}
 
     def of(self, times: Times) -> Bill:
-        """Return what it costs to answer so often under each set of terms, in whichever order."""
+        """Return the cost of answering this often under each set of terms, in any order."""
         if times not in self._bills:
             self._bills[times] = self._bill(self.answered(times))
         return self._bills[times]
 
     def answered(self, times: Times) -> list[tuple[Survey, int]]:
-        """Return a version of each set of terms, and how often these were answered."""
+        """Return a version of each set of terms, and how often it was answered."""
         return [(self.surveys[terms], n) for terms, n in times]
 
     def _bill(self, answered: list[tuple[Survey, int]]) -> Bill:
@@ -145,7 +145,7 @@ class Totals:
             charged = spent_on(answered, stable)
             plain = Total(charged / MICRO, delta, method)
             if delta >= 1:
-                return charged, plain  # which promises nothing, nor does anything else
+                return charged, plain  # a δ of 1 or more promises nothing, by any method
             sent = _sent(answered, stable)
             if (sent, plain, allowed) not in self._smallest:
                 self._smallest[sent, plain, allowed] = smallest(_losses(sent), plain, allowed)
@@ -178,13 +178,13 @@ def in_epsilon(millionths: int) -> Decimal:
 
 
 def float_above(exact: Fraction) -> float:
-    """Return the least float that is not below."""
+    """Return the least float that is not below a fraction."""
     nearest = float(exact)
     return nearest if nearest >= exact else nextafter(nearest, inf)
 
 
 def _sent(answered: list[tuple[Survey, int]], stable: bool) -> _Sent:
-    """Return the number of fresh reports of each randomizer, and what those of each memory cost."""
+    """Return the number of fresh reports of each randomizer, and the cost of each memory."""
     fresh, together = Counter[AnyDraw](), Counter[int]()
     for use in uses(answered).values():
         if use.draw.memo is None:
@@ -197,10 +197,10 @@ def _sent(answered: list[tuple[Survey, int]], stable: bool) -> _Sent:
 def losses(
     answered: list[tuple[Survey, int]], stable: bool = False
 ) -> list[tuple[PrivacyLoss, int]]:
-    """Return each loss of fresh reports, and how many have it; of each memory one loss.
+    """Return each loss of fresh reports with the number of reports, and a loss for each memory.
 
-    The reports of one memory depend on each other, and only a bound of their ratio is known. So
-    they count as one report of that ε.
+    The reports of a memory depend on each other, and only a bound of their ratio is known. So they
+    count as one report of that ε.
     """
     return _losses(_sent(answered, stable))
 

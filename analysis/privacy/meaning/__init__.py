@@ -1,4 +1,4 @@
-"""What ε means: how many of 100 send what, how far that moves a belief, and who spends as much."""
+"""The meaning of ε: natural frequencies, beliefs after a report, and other deployments."""
 
 from analysis.privacy.meaning.belief import (
     PRIORS,

@@ -1,10 +1,11 @@
-"""How far a report moves a belief about an answer: Bayes' rule on the actual channel.
+"""How far a report moves a belief about an answer, by Bayes' rule on the actual channel.
 
-    P[answer | report] = prior P[report | answer] / sum over all answers of the same
-    by ε alone: at most  prior e^ε / (1 + prior (e^ε - 1))
+    P[answer | report] = prior P[report | answer] / sum of this product over all answers
+    at most, by ε alone:  prior e^ε / (1 + prior (e^ε - 1))
 
-By hand: ε = ln 3 moves one half to at most 3/4; ε = 5 moves it to 99.3 %. Why we show that and not
-a word such as "strong" for an ε: Nanayakkara et al., "What are the chances?", USENIX Security 2023.
+By hand: ε = ln 3 moves one half to at most 3/4, and ε = 5 moves it to at most 99.3 %. Nanayakkara
+et al., "What are the chances?", USENIX Security 2023, give reasons to show this rather than a word
+such as "strong" for an ε.
 """
 
 import math
@@ -17,21 +18,21 @@ from analysis.core.errors import check_positive, shown
 from analysis.privacy.meaning.numerals import check_chance
 from analysis.survey.question import Question
 
-#: The beliefs before a report whose change is shown: rare, not so rare, and even.
+#: The beliefs before a report whose change is shown: two low ones, and an even one.
 PRIORS = (0.01, 0.1, 0.5)
 
 
 def chance(question: Question, report: Any, answer: str) -> float:
-    """Return the probability of one wave's report under an answer, with the draw of its cohort.
+    """Return the probability of one wave's report under an answer, including that of its cohort.
 
     Parameters
     ----------
     question : Question
-        Of a frozen survey.
+        A question of a frozen survey.
     report
-        As on the wire.
+        The report as it is sent.
     answer : str
-        As in a CSV cell; the empty one is no answer.
+        The answer as in a CSV cell. An empty text is no answer.
 
     Raises
     ------
@@ -53,14 +54,14 @@ def chance(question: Question, report: Any, answer: str) -> float:
 def likelihood_ratio(question: Question, report: Any, one: str, other: str) -> float:
     """Return how many times as likely a report is under one answer as under another.
 
-    It is at most e^ε. For a question with δ it can be more, even for reports whose chance is far
-    above δ. Parameters and errors are those of `chance`.
+    It is at most e^ε. For a question with a δ it can be more, even for reports whose probability is
+    far above δ. Parameters and errors are those of `chance`.
     """
     return _divided(chance(question, report, one), chance(question, report, other))
 
 
 def posterior(question: Question, report: Any, prior: Mapping[str, float]) -> dict[str, float]:
-    """Return what to believe about a respondent's answer after seeing one of their reports.
+    """Return the posterior probabilities of a respondent's answers, given one of their reports.
 
     Parameters
     ----------
@@ -68,19 +69,19 @@ def posterior(question: Question, report: Any, prior: Mapping[str, float]) -> di
         As for `chance`.
     prior : mapping
         Probabilities of answers, which sum to 1. If a question has a list of answers and the prior
-        names one alone, the others share the rest evenly.
+        names only one, the others share the rest evenly.
 
     Returns
     -------
     dict
-        The probability of each answer; they sum to 1.
+        The probability of each answer. They sum to 1.
 
     Raises
     ------
     ReportError
         If the randomizer cannot make this report.
     ValueError
-        If an answer is not one, or probabilities are outside 0..1 or do not sum to 1.
+        If an answer is unknown, or if probabilities are outside 0..1 or do not sum to 1.
     """
     whole = _whole(question, prior)
     joint = {answer: p * chance(question, report, answer) for answer, p in whole.items()}
@@ -89,30 +90,30 @@ def posterior(question: Question, report: Any, prior: Mapping[str, float]) -> di
 
 
 def strongest_posterior(prior: float, epsilon: float) -> float:
-    """Return the most that any report can make of a belief.
+    """Return the largest belief that any report can lead to.
 
-    prior e^ε / (1 + prior (e^ε - 1))
+    It is prior e^ε / (1 + prior (e^ε - 1)).
 
     Parameters
     ----------
     prior : float
         The probability that an answer is true, in 0..1, before the report.
     epsilon : float
-        Of the report, or of several together, above 0. With a δ this is no bound: a report can make
-        more of a belief, with a chance above δ. Then take the ln of the largest ratio of a report's
-        chances.
+        The ε of the report, or of several together, above 0. With a δ the result is not a bound: a
+        report can lead to a stronger belief, with a probability above δ. Then take the ln of the
+        largest ratio of a report's probabilities.
 
     Raises
     ------
     ValueError
-        If `prior` is outside 0..1, or `epsilon` no finite number above 0.
+        If `prior` is outside 0..1, or if `epsilon` is not a finite number above 0.
     """
     return updated(prior, 1.0, math.exp(-check_positive(epsilon)))
 
 
 @dataclass(frozen=True)
 class OddsRow:
-    """One ε, its `odds` e^ε (infinite beyond all floats), and the strongest posterior by prior."""
+    """One ε, its `odds` e^ε (infinite if too large), and the strongest posterior of each prior."""
 
     epsilon: float
     odds: float
@@ -132,7 +133,7 @@ def odds_table(epsilons: Sequence[float], priors: Sequence[float] = PRIORS) -> t
 
 
 def updated(prior: float, if_true: Fraction | float, if_false: Fraction | float) -> float:
-    """Return a belief after an event with these chances if the belief is true, and if it is not."""
+    """Return a belief after an event with these probabilities if it is true, and if it is false."""
     exact = check_chance(prior, "prior")
     if exact in (0, 1):
         return float(exact)  # no evidence moves it, however improbable the event
@@ -141,14 +142,14 @@ def updated(prior: float, if_true: Fraction | float, if_false: Fraction | float)
 
 
 def _divided(part: float, whole: float) -> float:
-    """Return a quotient of chances; ValueError if they are too small for floats."""
+    """Return a quotient of probabilities; raise ValueError if they are too small for floats."""
     if whole == 0:
         raise ValueError("report is too improbable under these answers to calculate with")
     return part / whole
 
 
 def _value(question: Question, answer: str) -> Any:
-    """Return the value of an answer; ValueError, naming the question, if it is none."""
+    """Return the value of an answer; raise ValueError with the question's id if it is unknown."""
     try:
         return question.value(answer)
     except ValueError as error:
@@ -156,7 +157,7 @@ def _value(question: Question, answer: str) -> Any:
 
 
 def _whole(question: Question, prior: Mapping[str, float]) -> dict[str, float]:
-    """Return the prior with the shares of all other answers, if it names a single one."""
+    """Return the prior, with probabilities of all other answers if it names a single one."""
     for answer, p in prior.items():
         check_chance(p, f"prior of {shown(answer)}")
     total = math.fsum(prior.values())

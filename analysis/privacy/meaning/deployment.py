@@ -1,7 +1,7 @@
-"""Deployments that published what they spend, to compare an ε with; always with unit and model.
+"""Deployments with a published ε, for comparisons, always with their unit and model.
 
-An ε of one report, of a day and of a lifetime are different things, and so are one with and one
-without a curator who sees the answers. So no row can be written without its unit and model.
+The ε of one report, of a day and of a lifetime differ, and so do an ε with and an ε without a
+curator who sees the answers. So no row can be written without its unit and model.
 """
 
 import json
@@ -14,11 +14,11 @@ from analysis.core.errors import check_positive
 
 @dataclass(frozen=True)
 class Deployment:
-    """One published setting.
+    """A published deployment.
 
-    `unit` is what is protected. `model` says who is trusted: ``local`` means nobody, as here.
-    `epsilon` and `delta` are None where only `rho`, of zero-concentrated privacy, was published.
-    `verification` says how the value was checked, `source` where it was published.
+    `unit` says what is protected. `model` says who is trusted; ``local`` means nobody, as here.
+    `epsilon` and `delta` are None if only `rho`, of zero-concentrated privacy, was published.
+    `verification` says how the value was checked, and `source` where it was published.
     """
 
     name: str
@@ -38,7 +38,7 @@ class Deployment:
 
     @property
     def spent(self) -> str:
-        """Say what is spent, on which unit, in which model."""
+        """Return words for the ε that is spent, with unit and model."""
         if self.epsilon is None:
             return f"no ε published, ρ = {self.rho:g}; unit: {self.unit}; model: {self.model}"
         delta = f", δ = {self.delta:g}" if self.delta else ""
@@ -47,9 +47,9 @@ class Deployment:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The deployments of one model that spend nearest to an ε: as much or less, and more.
+    """The deployments of one model nearest to an ε: those that spend at most ε, and those above.
 
-    There are several if they spend the same, and none if no deployment is on that side.
+    Several are listed if they spend the same. A side without deployments is empty.
     """
 
     below: tuple[Deployment, ...]
@@ -58,10 +58,11 @@ class Comparison:
 
 @cache
 def deployments() -> tuple[Deployment, ...]:
-    """Return all deployments by model, then by ε; without a published ε last of their model.
+    """Return all deployments by model, then by ε. Those without a published ε are the last.
 
-    Compiled from the Differential Privacy Deployments Registry of OpenDP and NIST (MIT license),
-    D. Desfontaines' list of real-world uses of differential privacy, and the sources of the rows.
+    They are compiled from the Differential Privacy Deployments Registry of OpenDP and NIST (MIT
+    license), D. Desfontaines' list of real-world uses of differential privacy, and the rows'
+    sources.
     """
     source = files("analysis.privacy.meaning") / "deployments.json"
     stored = json.loads(source.read_text(encoding="utf-8"))
@@ -77,14 +78,15 @@ def comparison(epsilon: float, model: str = "local") -> Comparison:
     Parameters
     ----------
     epsilon : float
-        Of one report, of a wave or in total; a reader must be told which, beside their units.
+        An ε of one report, of a wave or in total. The reader must be told which, and the
+        deployments' units.
     model : str
         The model of the deployments, one of `Deployment.model`.
 
     Raises
     ------
     ValueError
-        If `epsilon` is no finite number above 0, or no deployment has this model.
+        If `epsilon` is not a finite number above 0, or if no deployment has this model.
     """
     check_positive(epsilon)
     known = sorted({row.model for row in deployments()})

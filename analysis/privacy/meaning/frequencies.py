@@ -1,9 +1,10 @@
-"""How many of 100 people with an answer send what speaks for it, and how many of 100 others do.
+"""Odds in words: how many of 100 people with an answer, and of 100 others, send a report for it.
 
-Odds in natural frequencies, from the actual channel of a question, are what people understand best
-of a privacy parameter (Nanayakkara et al., USENIX Security 2023; Franzen et al., CCS 2022).
-By hand: randomized response of two values at ε = ln 3 is sent truly by 75 of 100, and 25 of 100
-others send the same: 3 times as many, so that a belief of one half becomes 3/4.
+People understand a privacy parameter best by odds in natural frequencies, from the actual channel
+of a question (Nanayakkara et al., USENIX Security 2023; Franzen et al., CCS 2022).
+By hand: in randomized response of two values at ε = ln 3, 75 of 100 people send their true value,
+and 25 of 100 others send the same value. These are 3 times as many, so that a belief of one half
+becomes 3/4.
 """
 
 from collections.abc import Mapping
@@ -25,9 +26,10 @@ from analysis.survey.question import Question
 class Odds:
     """One answer to a question, and the reports that count for it.
 
-    `p` is the chance of that for people who gave the answer, `q` for the others, ``p >= q``.
-    `who`, `others` and `sends` say in words who they are and what they send. `portion` is the share
-    of all reports that are about this answer; `p` and `q` are among these.
+    `p` is the probability of such a report for people who gave the answer, and `q` that for the
+    others, ``p >= q``. `who`, `others` and `sends` say in words who they are and what they send.
+    `portion` is the share of all reports that are about this answer. `p` and `q` are given that a
+    report is.
     """
 
     question: str
@@ -42,7 +44,7 @@ class Odds:
 
     @property
     def sentence(self) -> str:
-        """Say both counts in one sentence."""
+        """Return a sentence with both counts."""
         return (
             f"Of 100 people {self.who}, {of_100(self.p)} send {self.sends}; "
             f"of 100 {self.others}, {of_100(self.q)} do too."
@@ -50,14 +52,14 @@ class Odds:
 
     @property
     def likelihood_ratio(self) -> float:
-        """Return how many times as likely it is for people who gave the answer.
+        """Return how many times as likely such a report is for people who gave the answer.
 
         It is at most e^ε + δ / q.
         """
         return float(self.p / self.q)
 
     def posterior(self, prior: float, seen: bool = True) -> float:
-        """Return what a belief in the answer becomes when that is seen, or when it is not.
+        """Return a belief in the answer after such a report is seen, or after another is.
 
         Raises
         ------
@@ -71,22 +73,23 @@ def odds(question: Question, labels: Mapping[str, str] | None = None) -> tuple[O
     """Return a row for each answer whose share reports show, from the actual channel.
 
     A number has a row for its highest value against its lowest. Orders that are reported whole have
-    one for the first order, which stands for any; texts have one for any text, on average over
-    hashes. Where reports do not count for answers, as on a scale designed for its mean, a row is
-    about the reports that tell most for an answer, against the answer that makes them least likely.
+    a row for the first order, which stands for any. Texts have a row for any text, on average over
+    hashes. If reports do not count for answers, as on a scale that is designed for its mean, a row
+    is about the reports that point most strongly to an answer, compared with the answer under which
+    they are least likely.
 
     Parameters
     ----------
     question : Question
-        Of a frozen survey.
+        A question of a frozen survey.
     labels : mapping
-        `Survey.labels` of the question; without them ids are shown.
+        `Survey.labels` of the question. By default, ids are shown.
     """
-    # Where only some are asked, it is what their reports tell.
+    # If only some people are asked, this is about their reports.
     question, names = question.of_asked, labels or {}
     domain, randomizer = question.domain, question.randomizer
     if domain.estimand is Estimand.TEXTS:
-        # Reports about beginnings, too, count for one or not.
+        # Reports about beginnings of texts also count for a beginning or not.
         return (_of_share(question, replace(text_share(randomizer), portion=Fraction(1)), names),)
     shares = question.mechanism.shares(randomizer, domain).values
     rows = [_of_share(question, share, names) for share in shares]
@@ -96,15 +99,16 @@ def odds(question: Question, labels: Mapping[str, str] | None = None) -> tuple[O
 
 
 def sentences(question: Question, labels: Mapping[str, str] | None = None) -> tuple[str, ...]:
-    """Return the sentence of each row of `odds`, which has the same parameters."""
+    """Return the sentence of each row of `odds`. Parameters are the same."""
     return tuple(row.sentence for row in odds(question, labels))
 
 
 def most_told(question: Question) -> str:
-    """Say what no report of a question passes: how many times as likely, how far a belief moves.
+    """Return a sentence on the strongest report of a question, and how far it moves a belief.
 
-    Both follow from the largest ratio of the channel's exact table. It is above e^ε where there is
-    a δ, which bounds by how much chances exceed e^ε times each other, not how often they do.
+    Both follow from the largest ratio of the channel's exact table. With a δ that ratio is above
+    e^ε: δ bounds the excess of probabilities over e^ε times each other, and not how often they
+    exceed it.
     """
     randomizer = question.randomizer
     ratio = randomizer.largest_ratio
@@ -147,10 +151,10 @@ def _of_share(question: Question, share: Share, labels: Mapping[str, str]) -> Od
 
 
 def _of_number(question: Question) -> Odds:
-    """Return the row of the highest number against the lowest, of reports likelier under the first.
+    """Return the row of the highest number against the lowest.
 
-    These reports tell the two apart best. Where each report speaks for one end, as of noise on two
-    points, they are the upper half.
+    It is about the reports that are likelier under the highest, which distinguish the two best. If
+    each report speaks for one end, as with noise on two points, they are the upper half.
     """
     lowest, highest = _laws(question.randomizer, [Fraction(0), Fraction(1)])
     p, q = _sums([(p, q) for p, q in zip(highest, lowest, strict=True) if p > q])
@@ -172,7 +176,7 @@ def _of_number(question: Question) -> Odds:
 
 
 def _of_single_reports(question: Question, labels: Mapping[str, str]) -> list[Odds]:
-    """Return a row for each answer, for the reports that speak most for it."""
+    """Return a row for each answer, about the reports that speak most for it."""
     domain = question.domain
     answers = domain.listed(labels, partial(quoted, labels))
     if domain.no_answer:
@@ -191,21 +195,21 @@ def _of_single_reports(question: Question, labels: Mapping[str, str]) -> list[Od
 
 
 def _label_of(question: Question, term: str, labels: Mapping[str, str]) -> str:
-    """Return the survey's text for an answer; of a pair of items both texts."""
+    """Return the survey's text for an answer, or both texts for a pair of items."""
     if term == NO_ANSWER:
         return labels.get(term, "No answer")
     return question.domain.label(term, labels)
 
 
 def _people(question: Question, term: str, labels: Mapping[str, str]) -> tuple[str, str]:
-    """Return who gave an answer, and all others, as "Of 100 people" and "of 100" go on."""
+    """Return words for who gave an answer and who did not: "Of 100 people ...; of 100 ..."."""
     if term == NO_ANSWER:
         return f"who do not answer{', or do not see it' * ('shows_if' in question.spec)}", "who do"
     return question.domain.people(term, partial(quoted, labels))
 
 
 def _is_answer(question: Question) -> bool:
-    """Return whether a report is one of the answers, rather than a sign of several of them."""
+    """Return whether a report is one of the answers. Otherwise it can count for several."""
     randomizer = question.randomizer
     alone = len(randomizer.tallied(randomizer.longest())) == 1
     return alone and randomizer.encoder.cohorts is None and not randomizer.channel.takes_bits
@@ -216,17 +220,18 @@ def quoted(labels: Mapping[str, str], term: str) -> str:
     return f"“{labels.get(term, term)}”"
 
 
-#: Reports tell equally much if they do to within this factor: weights are rounded.
+#: Reports count as equally strong if they are so within this factor, since weights are rounded.
 _ABOUT = Fraction(999, 1000)
 
 
 def _telling_reports(
     randomizer: Randomizer[Any, Any], values: list[Any]
 ) -> list[tuple[Fraction, Fraction, int]]:
-    """Return for each value the reports whose chance is most times that for another value.
+    """Return for each value the reports with the largest ratio of probabilities to another value.
 
-    They are given by their chance, their chance for that other value, and its index. If there are
-    several others, it is the one that most of these reports tell the value from.
+    They are given by their probability, their probability under the other value, and its index. If
+    there are several such values, it is the one that most of these reports distinguish the value
+    from.
     """
     laws = _laws(randomizer, values)
     telling = []
@@ -242,9 +247,9 @@ def _telling_reports(
 
 
 def _laws(randomizer: Randomizer[Any, Any], values: list[Any]) -> list[list[Fraction]]:
-    """Return the chances of all reports under each value.
+    """Return the probabilities of all reports under each value.
 
-    Preconditions: reports have no cohorts, and their space is small enough to be listed.
+    Preconditions: reports have no cohorts, and are few enough to be listed.
     """
     inputs = [randomizer.encoder.encode(value, 0, iter(())) for value in values]
     return [[p for _, p in randomizer.channel.distribution(symbol)] for symbol in inputs]

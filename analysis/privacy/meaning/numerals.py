@@ -1,7 +1,7 @@
-"""Chances as people read them: of 100 people, or in percent; never certain unless they are.
+"""Probabilities in words: of 100 people, or in percent. They sound certain only if they are.
 
-Natural frequencies with one denominator are understood best (Franzen et al., CCS 2022; Nanayakkara
-et al., USENIX Security 2023).
+People understand natural frequencies with one denominator best (Franzen et al., CCS 2022;
+Nanayakkara et al., USENIX Security 2023).
 """
 
 import math
@@ -26,7 +26,7 @@ def of_100(chance: Fraction | float) -> str:
 
 
 def percent(chance: Fraction | float) -> str:
-    """Return a chance in percent to three digits: "99.3 %"; "over 99.9 %" rather than 100.
+    """Return a probability in percent to three digits: "99.3 %", and "over 99.9 %" instead of 100.
 
     Raises
     ------
@@ -40,17 +40,17 @@ def percent(chance: Fraction | float) -> str:
 
 
 def rounded_up(value: float, digits: int = 3) -> str:
-    """Return a number, at least 0, rounded up to so many digits: a bound stays a bound."""
+    """Return a number of at least 0, rounded up to `digits` digits, so that a bound stays one."""
     if not 0 < value < math.inf:
         return f"{value:g}"
     step = Fraction(10) ** (math.floor(math.log10(value)) + 1 - digits)
-    # The exact binary value of a float is of no interest: 0.1 must stay 0.1.
+    # The exact binary value of a float is not used, so that 0.1 stays 0.1.
     bound = float(math.ceil(Fraction(repr(value)) / step) * step)
     return f"{bound:,.0f}" if 1000 <= bound < 1e9 else f"{bound:,.{digits + 1}g}"
 
 
 def check_chance(chance: Fraction | float, name: str) -> Fraction:
-    """Return the same number, exactly; ValueError unless it is one of 0..1."""
+    """Return the same number exactly; raise ValueError unless it is in 0..1."""
     if isinstance(chance, bool) or not 0 <= chance <= 1:
         raise ValueError(f"{name} must be a number from 0 to 1, got {chance}")
     return Fraction(chance)
