@@ -1,1 +1,1 @@
-"""Whole studies: plans before they start; tables, tests, models and trends afterwards."""
+"""Whole studies: plans before they start, and tables, tests, models and trends afterwards."""

@@ -1,7 +1,7 @@
-"""Differences between two waves, or two known groups: of all shares together, and of each.
+"""Differences between two waves, or two known groups: all shares together, and each share.
 
 The test of all shares scores both columns against the likeliest shares of both together, as if
-nothing had changed. The difference of one share is that of the estimates which each wave has.
+nothing had changed. The difference of one share is that of the estimates of each wave.
 """
 
 from dataclasses import dataclass
@@ -36,13 +36,14 @@ def difference(first: Column, second: Column) -> HypothesisTest:
     Parameters
     ----------
     first, second : Column
-        Of different respondents, with the same values. Their mechanisms may differ. If the same
-        people answered in both, and mostly as before, differences are found too seldom.
+        Columns of different respondents with the same values. Their mechanisms may differ. If the
+        same people answered both times, and mostly did not change their answers, the test finds
+        differences too seldom.
 
     Raises
     ------
     ValueError
-        If the values differ, or one has fewer than two respondents.
+        If the values differ, or if a column has fewer than two respondents.
     """
     check_columns(first, second)
     earlier, later = _compared(first, second)
@@ -55,7 +56,7 @@ def difference(first: Column, second: Column) -> HypothesisTest:
         scores = earlier.scores @ turned, later.scores @ turned
         counts = first.counts(), second.counts()
         if of_one_design(first, second):
-            # Both groups' different reports are columns of a table, and the groups its rows.
+            # The different reports are the columns of a table, and the groups are its rows.
             table = scipy.linalg.block_diag(*counts)
             signs = np.array([[-1 / first.n], [1 / second.n]])
             p_value, method = permutation_p_value(table, signs, np.vstack(scores))
@@ -68,13 +69,13 @@ def difference(first: Column, second: Column) -> HypothesisTest:
 
 @dataclass(frozen=True)
 class Change:
-    """The difference of a value's share between two waves, or groups: second less first.
+    """The difference of a value's share between two waves or groups, second less first.
 
-    `estimate`, `std_error` and `interval` are those of a trend of two waves, and `p_value` is of
-    this value alone, with the error there is if nothing changed. If no reports concern the value,
-    the interval is all of [-1, 1], with the method ``none``, and there is no `p_value`. `p_holm` is
-    of this value as one of all values (Holm, Scandinavian Journal of Statistics 1979). `flag` is
-    ``few`` as for a test.
+    `estimate`, `std_error` and `interval` are those of a trend of two waves. `p_value` is that of
+    this value alone, with the standard error under the hypothesis that nothing changed. If no
+    reports concern the value, the interval is the whole of [-1, 1], with the method ``none``, and
+    there is no `p_value`. `p_holm` is adjusted for all values (Holm, Scandinavian Journal of
+    Statistics 1979). `flag` is ``few`` under the same condition as for a test.
     """
 
     value: str
@@ -89,19 +90,19 @@ class Change:
 def changes_of_shares(
     first: Column, second: Column, confidence_level: float = 0.95
 ) -> tuple[Change, ...]:
-    """Return the difference of each share: docs/methods.md, (15).
+    """Return the difference of each share; see docs/methods.md, (15).
 
     Parameters
     ----------
     first, second : Column
         See `difference`.
     confidence_level : float
-        Of every interval by itself, in (0, 1).
+        The level of each single interval, in (0, 1).
 
     Raises
     ------
     ValueError
-        As `difference`; or if both have other designs, and the reports of one are all alike.
+        As `difference` does, or if the designs differ and all reports of one column are alike.
     """
     check_level(confidence_level)
     check_columns(first, second)
@@ -125,7 +126,7 @@ def changes_of_shares(
 
 
 def holm_adjusted(p_values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return p-values adjusted for all of these together (Holm 1979)."""
+    """Return p-values that are adjusted for all of these tests together (Holm 1979)."""
     order = np.argsort(p_values)
     adjusted = np.empty(len(p_values))
     adjusted[order] = np.maximum.accumulate(p_values[order] * np.arange(len(order), 0, -1))
@@ -134,11 +135,11 @@ def holm_adjusted(p_values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class _Side:
-    """The shares of one of two columns, less those of both, with the error if all are alike.
+    """The shares of one of two columns less those of both, with the error under equal shares.
 
-    `alike` is the covariance of `away` by the shares of both. `effective` is how many reports make
-    a difference, by the kurtosis of their scores. `law` is how likely the column's reports are if
-    all are alike, and `away` is the mean of their `scores`.
+    `alike` is the covariance of `away` under the shares of both. `effective` is the number of
+    reports that matter, by the kurtosis of their scores. `law` has the probabilities of the
+    column's reports under equal shares, and `away` is the mean of their `scores`.
     """
 
     law: NDArray[np.float64]
@@ -167,7 +168,7 @@ def _compared(first: Column, second: Column) -> tuple[_Side, _Side]:
 
 
 def _side(scored: Scored, peers: list[Scored]) -> _Side:
-    """Return one side; the law of its scores is estimated from its peers' reports if not known."""
+    """Return one side. If the law of its scores is unknown, its peers' reports estimate it."""
     column = scored.column
     kinds, often, freedom = scored.ratios, scored.law, 1.0
     if not column.whole:
@@ -177,7 +178,7 @@ def _side(scored: Scored, peers: list[Scored]) -> _Side:
         often = often / often.sum()
     centered = kinds - often @ kinds
     alike = (centered * often[:, None]).T @ centered
-    # A value's chances sum to 1; but none is counted where no report can be of the value.
+    # A value's probabilities sum to 1, unless no report can come from the value.
     expected = kinds[often > 0].any(axis=0).astype(float)
     debiased, _ = inverse_and_rank(alike + np.outer(expected, expected))
     errors = debiased @ alike @ debiased * freedom

@@ -1,4 +1,4 @@
-"""What readers of the data must know of a survey: wording, codes, mechanisms and ε."""
+"""The codebook of a survey for readers of its data: wording, codes, mechanisms and ε."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,26 +14,26 @@ from analysis.survey.survey import Survey
 
 @dataclass(frozen=True)
 class Code:
-    """One value of one question; the columns of the codebook.
+    """One value of one question. Its fields are the columns of the codebook.
 
-    `variable` is the name of the column of reports, `weight` that of the column of debiased weights
-    of this value, empty if there is none. `code` is the report that reads like this value; None
-    where reports are sets, bits, or symbols that stand for no value. `cells` says how the column of
-    reports writes them, and `missing` what an empty cell means, empty where there can be none.
-    `divisor` is the column of weights whose mean divides that of `weight`: the share of those who
-    gave a number; empty if all do. `draw` is the id of the table of questions that were drawn
-    together, if this one was, and `portion` the part of people who were asked it. `p` and `q` are
-    the probabilities that a report supports the value if it is the true one, and if another is;
-    None where reports do not support values. `epsilon` is that of one report. `asked` is the
-    condition on which a question is shown. `reason` is why its author chose this ε, empty if none
-    is given.
-    `earlier_labels` are those of earlier versions that were declared to mean the same, joined by
-    ``|`` between spaces.
+    `variable` is the name of the column of reports. `weight` is that of the column of debiased
+    weights of this value, and is empty if there is none. `code` is the report that stands for this
+    value; None if reports are sets, bits, or symbols that stand for no value. `cells` says how the
+    column of reports writes them. `missing` says what an empty cell means, and is empty if there
+    can be none. `divisor` is the column of weights whose mean divides that of `weight`: the share
+    of those who gave a number. It is empty if everybody gives one. `draw` is the id of the table of
+    questions that were drawn together, if the question is in one. `portion` is the proportion of
+    people who were asked. `p` and `q` are the probabilities that a report supports the value if it
+    is true, and if another is true; None if reports do not support values. `epsilon` is that of one
+    report. `asked` is the condition under which a question is shown. `reason` is the author's
+    reason for this ε, and is empty if none is given. `earlier_labels` are those of earlier versions
+    that were declared to mean the same, joined by ``|`` between spaces.
 
-    `chances` are the probabilities of the reports 0, 1, 2, ... if this is the true value; there are
-    none where a report is no such number, or has a cohort, and for numbers. `randomizer` is the
-    encoder and the channel with their whole numbers (docs/protocol.md), which tell the probability
-    of every report under every answer; of questions that are drawn together, that of the draw.
+    `chances` are the probabilities of the reports 0, 1, 2, ... if this value is true. They are
+    empty for numbers, and if reports are not such integers or have cohorts. `randomizer` has the
+    encoder and the channel with their whole numbers (docs/protocol.md), which give the probability
+    of every report under every answer. For questions that are drawn together, it is that of the
+    draw.
     """
 
     variable: str
@@ -74,7 +74,7 @@ def _codes(survey: Survey, question: Question, corrected: Sequence[Survey]) -> l
     spec, randomizer = question.spec, question.randomizer
     shares = question.mechanism.shares(randomizer, question.domain).values
     support = {share.term: (float(share.p), float(share.q)) for share in shares}
-    # What is drawn together is a set of values, often of one.
+    # Reports on questions that are drawn together are sets of values, often of one value.
     of_one = question.place and question.domain.alternatives and randomizer.channel.size == 1
     names_one = randomizer.reports_values or of_one
     codes = {share.term: code for code, share in enumerate(shares) if names_one}
@@ -113,13 +113,13 @@ def _codes(survey: Survey, question: Question, corrected: Sequence[Survey]) -> l
             chances=chances.get(value, []),
             randomizer=law,
         )
-        # No-answer last, as in tables.
+        # No-answer comes last, as in tables.
         for value, label in sorted(labels.items(), key=lambda item: item[0] == NO_ANSWER)
     ]
 
 
 def _chances(question: Question) -> dict[str, list[float]]:
-    """Return the probabilities of all reports under each value; none if they are no symbols."""
+    """Return probabilities of all reports under each value; empty if reports are not symbols."""
     if not question.randomizer.reports_values:
         return {}
     rows = question.randomizer.channel.chances().tolist()
@@ -127,7 +127,7 @@ def _chances(question: Question) -> dict[str, list[float]]:
 
 
 def _earlier(question: Question, value: str, label: str, corrected: Sequence[Survey]) -> list[str]:
-    """Return the labels that a value had in other versions, each once, without today's."""
+    """Return the labels that a value had in other versions, each once, without the present one."""
     before = [
         other.labels(asked).get(value, label)
         for other in corrected
@@ -138,7 +138,7 @@ def _earlier(question: Question, value: str, label: str, corrected: Sequence[Sur
 
 
 def _cells(question: Question, has_codes: bool) -> str:
-    """Return how the column of a question's reports writes them."""
+    """Return words for the form of a question's reports in their column."""
     if has_codes:
         return "code"
     kind = question.randomizer.channel.report_schema()["type"]
@@ -147,7 +147,7 @@ def _cells(question: Question, has_codes: bool) -> str:
 
 
 def _divisor(question: Question) -> str:
-    """Return the column of weights by whose mean that of a number is divided; empty if by none."""
+    """Return the column of weights whose mean divides that of a number; empty if there is none."""
     is_part = question.domain.estimand is Estimand.MEAN and question.domain.no_answer
     return f"debiased_{debiasing(question)[0][1]}" if is_part else ""
 

@@ -1,4 +1,4 @@
-"""Tables of comparisons: between two waves, between groups of another question, and over waves."""
+"""Tables of comparisons between two waves, between groups of another question, and over waves."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -26,13 +26,14 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Comparison:
-    """A difference of shares or means: the one in `second` less the one in `first`.
+    """A difference of shares or means: that in `second` less that in `first`.
 
-    `quantity` is ``share`` (of `term`) or ``mean``. `estimate` and `std_error` are None if a group
-    is not shown to exist. `p_value` is of this quantity alone, `p_holm` of it as one of all shares
-    (Holm, Scandinavian Journal of Statistics 1979); both are None where nothing tells them, and
-    for groups, whose test is that of independence. Words in `flag` are ``few`` and ``unreliable``:
-    the interval has half of all that is possible, or reports do not show that a group exists.
+    `quantity` is ``share`` (of `term`) or ``mean``. `estimate` and `std_error` are None if reports
+    do not show that a group exists. `p_value` is that of this quantity alone. `p_holm` is adjusted
+    for all shares (Holm, Scandinavian Journal of Statistics 1979). Both are None if reports carry
+    no information, and for groups, whose test is that of independence. Words in `flag` are ``few``
+    and ``unreliable`` (the interval has half of the possible range, or reports do not show that a
+    group exists).
     """
 
     quantity: str
@@ -53,9 +54,9 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Slope:
-    """The rise of a share (of `term`) or a mean for each unit of the places of waves.
+    """The rise of a share (of `term`) or a mean for each unit of the positions of waves.
 
-    `waves` is their number, and all else as of a `Comparison`.
+    `waves` is their number. All else is as in a `Comparison`.
     """
 
     quantity: str
@@ -86,19 +87,19 @@ def compare_waves(
     Parameters
     ----------
     first, second : Column
-        Of one question and of different respondents; see `difference`.
+        Columns of one question and of different respondents; see `difference`.
     names : pair of str
-        What the two are called.
+        The names of the two.
     confidence_level : float
         Of every interval by itself, in (0, 1).
     has_shares : bool
-        Whether the values are answers, so that shares are compared; False for a number, whose
+        Whether the values are answers, so that shares are compared. It is False for a number, whose
         values are grid points.
 
     Raises
     ------
     ValueError
-        As `difference`; or of a mean, if somebody is needed who answered.
+        As `difference` does, or if a mean has no respondents who answered.
     """
     check_level(confidence_level)
     check_columns(first, second)
@@ -143,25 +144,25 @@ def compare_groups(
 ) -> Results[Comparison]:
     """Return the differences of shares, and of the mean, between groups of another question.
 
-    Nobody is seen to be in a group: shares within groups are ratios of debiased pairs. Intervals
-    are Fieller's, or where reports are few made of both groups' (MOVER); see `crosstab`.
+    Nobody knows who is in a group, so shares within groups are ratios of debiased pairs. Intervals
+    are Fieller's or, if reports are few, combine those of both groups (MOVER); see `crosstab`.
 
     Parameters
     ----------
     groups, column : Column
-        Of the same respondents, in the same order, each randomized by itself or in one draw.
+        Columns of the same respondents in the same order, randomized independently or in one draw.
     reference : str, optional
-        The value of `groups` that others are compared with; the first if left out.
+        The value of `groups` with which others are compared; by default, the first.
     confidence_level : float
         Of every interval by itself, in (0, 1).
     has_shares : bool
-        As of `compare_waves`.
+        As in `compare_waves`.
 
     Raises
     ------
     ValueError
-        If the columns are of different respondents or of one report, groups are too many, or the
-        reference is none of them.
+        If the columns have different respondents or share reports, if there are too many groups, or
+        if the reference is not a group.
     """
     check_level(confidence_level)
     check_columns(groups, column)
@@ -198,9 +199,9 @@ def slopes(
     *,
     has_shares: bool = True,
 ) -> list[Slope]:
-    """Return the trends of all shares and of the mean, or those of some values; see `trend`.
+    """Return the trends of all shares and of the mean, or of some values; see `trend`.
 
-    `has_shares` is as of `compare_waves`.
+    `has_shares` is as in `compare_waves`.
     """
     column, n = columns[0], sum(each.n for each in columns)
     wanted = values
@@ -238,8 +239,8 @@ def difference_of_means(
 ) -> Finding:
     """Return the mean of the second question in a group of the first, less that in another.
 
-    Both are ratios of debiased sums, of those who answered. The interval is Fieller's, or where
-    reports are few made of both means' intervals (MOVER); see `contrasts`.
+    Both are ratios of debiased sums over those who answered. The interval is Fieller's or, if
+    reports are few, combines both means' intervals (MOVER); see `contrasts`.
 
     Raises
     ------
@@ -280,7 +281,7 @@ def _row(
     n: int,
     p_values: tuple[float | None, float | None] = (None, None),
 ) -> Comparison:
-    """Return a row, whose interval is unreliable if it has half of its `reach`, all possible."""
+    """Return a row. Its interval is unreliable if it has half of `reach`, the possible range."""
     interval = found.interval
     unreliable = interval.method == "none" or interval.high - interval.low >= reach / 2
     return Comparison(

@@ -1,4 +1,4 @@
-"""One wave of a survey whose reports were counted, and what the counts alone show."""
+"""One wave of a survey whose reports were counted, and the results of the counts alone."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,10 +22,10 @@ from analysis.survey.survey import Survey
 
 
 class CountedWave(ABC):
-    """Estimates of a wave from its counts, wherever the counts are kept.
+    """Estimates of a wave from its counts, independent of where the counts are kept.
 
-    `survey` is the frozen version, or the last published of several, and `number` the wave's.
-    `is_open` says whether reports still came when they were counted.
+    `survey` is the frozen version, or the last published of several. `number` is that of the wave.
+    `is_open` says whether the wave was still open when the reports were counted.
     """
 
     survey: Survey
@@ -35,7 +35,7 @@ class CountedWave(ABC):
     @property
     @abstractmethod
     def version(self) -> str:
-        """The version; of several the beginnings of all, the last published first."""
+        """The version, or the beginnings of several versions, the last published first."""
 
     @property
     @abstractmethod
@@ -45,48 +45,49 @@ class CountedWave(ABC):
     @property
     @abstractmethod
     def sizes(self) -> Mapping[str, Ints]:
-        """The number of reports that count for 0, 1, ... symbols, if that differs."""
+        """How many reports count for 0, 1, ... symbols, for questions where this differs."""
 
     @property
     @abstractmethod
     def simulated(self) -> int:
-        """The number of reports shown that were simulated."""
+        """The number of simulated reports among those shown."""
 
     def columns(self, wanted: Sequence[str]) -> tuple[list[Column], list[str]]:
-        """Return columns of the same respondents, and notes that whoever reads them must know.
+        """Return columns of the same respondents, and notes that their reader must know.
 
         Parameters
         ----------
         wanted : sequence of str
-            Names of columns, a question's id or ``question.option``, also as `variable` writes it.
+            Names of columns: a question's id or ``question.option``, or either as `variable` writes
+            it.
 
         Raises
         ------
         ValueError
-            If there is no such column, or a question's answers are no columns, or the counts do not
-            say which reports came. Of a database it is `Missing` if there is no such column, or the
-            reports were deleted.
+            If there is no such column, if a question's answers make no columns, or if the counts do
+            not say which reports came. A database raises `Missing` if there is no such column, or
+            if the reports were deleted.
         """
         names, questions = self._chosen(wanted)
         columns, notes = columns_of_reports(names, questions, self._read(questions.values()))
         return columns, [*notes, *filter(None, [self.simulated_sentence])]
 
     def _chosen(self, wanted: Sequence[str]) -> tuple[list[str], dict[str, Question]]:
-        """Return the names of columns, and their questions; ValueError if they cannot be read."""
+        """Return the names of columns, and their questions; raise ValueError if unreadable."""
         return chosen_columns(self.survey.questions, wanted)
 
     @abstractmethod
     def _read(self, questions: Iterable[Question]) -> dict[str, Reports]:
-        """Return all reports on some questions; ValueError if they are not known."""
+        """Return all reports on some questions; raise ValueError if they are not known."""
 
     def estimates(
         self, level: float, method: str = "clopper-pearson", simultaneous: bool = False
     ) -> list[Estimate]:
-        """Return the estimates with intervals of this confidence level; as `estimates` does."""
+        """Return the estimates, with intervals of this confidence level; see `estimates`."""
         return estimates(self.survey, self.tallies, level, method=method, simultaneous=simultaneous)
 
     def plausibility(self) -> list[Plausibility]:
-        """Return whether the reports look as their channels draw them."""
+        """Return checks of whether the reports look like the output of their channels."""
         return plausibility(self.survey, self.tallies, self.sizes)
 
     @property
@@ -101,13 +102,13 @@ class CountedWave(ABC):
         return simulated_of(Fieldwork(self.n, simulated=self.simulated))
 
     def shifts(self, fakes: int | None = None) -> tuple[int, dict[tuple[str, str], float]]:
-        """Return how far fakes among the reports could have moved each estimate.
+        """Return the most by which fakes among the reports could have moved each estimate.
 
         Returns
         -------
         tuple
-            The number of fakes, by default 1 % of the reports but at least one. Then the shifts, by
-            question and term; none where the honest reports could tell nothing.
+            The number of fakes, which by default is 1 % of the reports, but at least one. Then the
+            shifts by question and term, without those for which no honest report may be left.
         """
         fakes = max(1, self.n // 100) if fakes is None else fakes
         if fakes >= self.n:
@@ -117,7 +118,7 @@ class CountedWave(ABC):
 
 
 class TalliedWave(CountedWave):
-    """A wave of which there is a tally and nothing else."""
+    """A wave of which only a tally is kept."""
 
     def __init__(self, tally: Tally) -> None:
         self._tally = tally
@@ -165,7 +166,7 @@ class TalliedWave(CountedWave):
 
 
 def _reports_of(randomizer: AnyRandomizer, counts: Ints) -> Reports | None:
-    """Return the reports behind a tally, in its order; None if it does not say which they are."""
+    """Return the reports behind a tally, in its order; None if they do not follow from it."""
     cells = np.argwhere(counts)
     sent = [randomizer.channel.report_of(symbol) for symbol in cells[:, 1].tolist()]
     if any(report is None for report in sent):

@@ -1,4 +1,4 @@
-"""Plans for data from elsewhere: precision and power of any design, before anybody is asked."""
+"""Plans for data from elsewhere: the precision and power of any design before anybody is asked."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -21,13 +21,13 @@ from analysis.study.planning.share_width import least_favorable_share, of_share
 
 @dataclass(frozen=True)
 class DesignPlan:
-    """The planned precision of one term of a column, with this many respondents.
+    """The planned precision of one term of a column with `respondents` respondents.
 
-    `value` is the true one, at which the expected `half_width` of an interval holds.
-    `respondents_needed` is how many the wanted half-width takes. `power` is the chance that the
-    interval excludes `null`, `respondents_for_power` how many make it as large as wanted. They are
-    None if they were not asked for, or no number is enough. `method` is ``exact`` (sums over all
-    counts, by the default interval) or ``normal`` (by the variance in large samples).
+    `half_width` is the expected half-width of an interval if `value` is true. `respondents_needed`
+    is the number for the wanted half-width. `power` is the probability that the interval excludes
+    `null`, and `respondents_for_power` is the number for the wanted power. They are None if they
+    were not asked for, or if no number is enough. `method` is ``exact`` (sums over all counts, by
+    the default interval) or ``normal`` (by the large-sample variance).
     """
 
     question: str
@@ -53,7 +53,7 @@ class Goals:
 
 @dataclass(frozen=True)
 class _Normal:
-    """The normal law of an estimate with so much variance of one respondent."""
+    """The normal law of an estimate whose variance is `variance` for one respondent."""
 
     variance: float
     value: float
@@ -64,22 +64,22 @@ class _Normal:
         return normal_half_width(self.variance, n, self.level)
 
     def respondents(self, half_width: float) -> int:
-        """Return the least number with at most such a half-width; raise `OutOfReach` if none."""
+        """Return the least number with at most this half-width; raise `OutOfReach` if none."""
         reach = float(ndtri((1 + self.level) / 2))
         return _possible(self.variance * (reach / half_width) ** 2)
 
     def power(self, n: int, null: float) -> float:
-        """Return the chance that the interval excludes a value."""
+        """Return the probability that the interval excludes a value."""
         reach = float(ndtri((1 + self.level) / 2))
         shift = abs(self.value - null) / math.sqrt(self.variance / n)
         return float(ndtr(shift - reach) + ndtr(-shift - reach))
 
     def respondents_for_power(self, null: float, power: float) -> int:
-        """Return from how many on the power is so large; raise `OutOfReach` if none."""
+        """Return the number from which on the power is reached; raise `OutOfReach` if none."""
         return _possible(self._about(null, power))
 
     def _about(self, null: float, power: float) -> float:
-        # The other tail is left out: it is below .001 at a power above one half.
+        # The other tail is ignored, since it is below .001 at a power above one half.
         reach = float(ndtri((1 + self.level) / 2) + ndtri(power))
         return reach**2 * self.variance / (self.value - null) ** 2
 
@@ -122,19 +122,19 @@ def design_plan(
     nulls: Mapping[str, float],
     goals: Goals,
 ) -> list[DesignPlan]:
-    """Return the plan of a column, whose respondents are drawn one by one.
+    """Return the plan of a column whose respondents are drawn one by one.
 
     Parameters
     ----------
     name : str
-        Of the column.
+        The column's name.
     design : Design
     respondents : int
-        In all samples together, which are of equal size.
+        The number of respondents in all samples together. Samples are of equal size.
     stated : mapping
-        True values by term: see `Design.precision`.
+        True values by term; see `Design.precision`.
     nulls : mapping
-        By term the value that is to be excluded.
+        For each term, the value that the interval should exclude.
     goals : Goals
 
     Raises

@@ -1,4 +1,4 @@
-"""Results as data frames of pandas, which comes with the extra `models`; and tables of users."""
+"""Results as data frames of pandas, which the extra `models` installs, and tables of callers."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
@@ -6,7 +6,7 @@ from typing import Any
 
 from analysis.core.extras import install_with
 
-#: What a cell can hold.
+#: The types that a cell can hold.
 _PLAIN = (str, int, float, type(None))
 
 
@@ -16,15 +16,14 @@ def to_frame(rows: Any) -> Any:
     Parameters
     ----------
     rows : dataclass or iterable of dataclasses
-        Results of one kind, such as `estimates` returns. Fields that hold tables themselves are
-        left out.
+        Results of one kind, such as those of `estimates`. Fields that hold tables are left out.
 
     Raises
     ------
     TypeError
-        If `rows` are something else, or of different kinds.
+        If `rows` are something else, or if they are of different kinds.
     ModuleNotFoundError
-        Without pandas.
+        If pandas is not installed.
     """
     many = [rows] if is_dataclass(rows) or not isinstance(rows, Iterable) else list(rows)
     kinds = {type(row) for row in many}
@@ -43,7 +42,7 @@ def to_frame(rows: Any) -> Any:
 def frame(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Any:
     """Return a DataFrame of rows with these columns; raise `ModuleNotFoundError` without pandas."""
     try:
-        # An optional extra, which takes longer to import than most analyses do to run.
+        # pandas is optional, and takes longer to import than most analyses take to run.
         from pandas import DataFrame
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
@@ -58,16 +57,16 @@ def columns_of(rows: Any) -> dict[str, list[Any]]:
     Parameters
     ----------
     rows : DataFrame, Series, mapping or sequence of mappings, optional
-        A Series has one row. In a mapping, what is no row of values is the value of every row.
+        A Series has one row. In a mapping, a single value is the value of every row.
 
     Raises
     ------
     ValueError
-        If columns have different lengths, or a row lacks what others have.
+        If columns have different lengths, or if a row lacks a column.
     TypeError
-        If it is something else.
+        If `rows` are something else.
     """
-    if hasattr(rows, "to_dict"):  # of pandas, whatever is installed
+    if hasattr(rows, "to_dict"):  # a DataFrame or Series, without importing pandas
         rows = rows.to_dict("list") if hasattr(rows, "columns") else rows.to_dict()
     if isinstance(rows, Mapping):
         held = {str(name): list(value) if _is_row(value) else value for name, value in rows.items()}
@@ -93,7 +92,7 @@ def columns_of(rows: Any) -> dict[str, list[Any]]:
 
 
 def _is_row(value: object) -> bool:
-    """Return whether something holds a value for each row: a list, an array or a Series."""
+    """Return whether an object holds a value for each row: a list, an array or a Series."""
     if isinstance(value, str | bytes | Mapping):
         return False
     return hasattr(value, "__len__") and hasattr(value, "__getitem__")

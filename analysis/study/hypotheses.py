@@ -1,7 +1,7 @@
-"""Tests of independence and of fit, where noise is part of what is expected.
+"""Tests of independence and of fit that take noise into account.
 
-Pearson's statistic of debiased counts takes noise for a finding: at ε = 1 it calls independent
-answers dependent 95 times in 100, instead of 5. So reports are tested, by their efficient scores.
+Pearson's statistic of debiased counts takes noise for an effect: at ε = 1 it calls independent
+answers dependent 95 times in 100, instead of 5. So reports are tested by their efficient scores.
 """
 
 from collections.abc import Sequence
@@ -36,9 +36,10 @@ from analysis.study.scores import (
 
 Array = NDArray[np.float64]
 
-#: A variance of more times that of chi-square is a sign that few pairs of reports make it up.
+#: If the statistic's variance exceeds that of chi-square by this factor, few pairs of reports
+#: decide.
 _WIDEST = 2.0
-#: With a variance above this reports are shuffled, if there are few enough kinds of pairs.
+#: If the variance exceeds that of chi-square by this factor, reports are shuffled if kinds are few.
 _WIDE = 1.05
 #: The most pairs of different reports that are shuffled.
 _MOST_PAIRS = 10_000
@@ -46,21 +47,21 @@ _MOST_PAIRS = 10_000
 
 @dataclass(frozen=True)
 class HypothesisTest:
-    """The result of a test; small values of `p_value` speak against what it is named after.
+    """The result of a test. A small `p_value` speaks against the hypothesis that names the test.
 
-    `method` says what gave `p_value`. With many reports, `statistic` is compared with
-    ``chi-square`` on `df` degrees of freedom, of independence as wide as the statistic is if
-    reports are shuffled, or with Hotelling's T² (``hotelling``) where not all possible reports are
-    known. Where what is compared hangs on few reports, all outcomes are listed (``exact``), drawn
+    `method` says how `p_value` was computed. With many reports, `statistic` is compared with
+    ``chi-square`` on `df` degrees of freedom; for independence it is scaled to the variance under
+    shuffling. If not all possible reports are known, it is compared with Hotelling's T²
+    (``hotelling``). If few reports decide, all outcomes are listed (``exact``) or drawn
     (``simulated``), or reports are ``shuffled`` among respondents: at most 9,999 times, always with
-    the same result. Where not all possible reports are known, the number that supports each value
-    is tested (``binomial``, Bonferroni) if fewer than 50 are expected to support it, or not to.
-    `statistic` is infinite if a report was made that was impossible, and 0, with `p_value` 1, if no
-    reports could have spoken against it.
+    the same result. If not all possible reports are known, the number that supports each value is
+    tested (``binomial``, Bonferroni) if fewer than 50 are expected to support it, or not to support
+    it. `statistic` is infinite if an impossible report was made. It is 0, with `p_value` 1, if no
+    reports could have spoken against the hypothesis.
 
-    `n` counts all respondents. `flag` is ``few`` if nothing could be compared, or if an
-    approximation was used that does not hold: with fewer than 100 respondents; if what is compared
-    hangs on fewer than 5 reports, or 50 where only these give the covariance; of independence, if
+    `n` counts all respondents. `flag` is ``few`` if nothing could be compared, or if the
+    approximation that was used may be wrong: with fewer than 100 respondents; if fewer than 5
+    reports decide, or fewer than 50 if only reports give the covariance; or, for independence, if
     the variance of the statistic is over twice that of chi-square.
     """
 
@@ -82,26 +83,26 @@ class HypothesisTest:
 
 
 def independence(first: Column, second: Column) -> HypothesisTest:
-    """Test whether the answers to two questions are independent: docs/methods.md, (22).
+    """Test whether the answers to two questions are independent; see docs/methods.md, (22).
 
-    Noise that is drawn for each by itself keeps independent answers independent. So reports are
-    tested, by the correlations of the scores of both (Pillai's trace). It is compared with that of
-    shuffled reports or, if there are many, with chi-square.
+    Independent noise keeps independent answers independent. So reports are tested, by the
+    correlations of the scores of both (Pillai's trace). The statistic is compared with that of
+    shuffled reports or, if there are many reports, with chi-square.
 
-    In one draw for both, reports on independent answers are not independent. So whether the
-    debiased covariances of the answers are 0 is tested instead, by their exact covariance under
+    If both come from one draw, reports on independent answers are not independent. Then the test is
+    whether the debiased covariances of the answers are 0, by their exact covariance under
     independent answers with the likeliest shares.
 
     Parameters
     ----------
     first, second : Column
-        Of the same respondents, in the same order, each randomized by itself or in one draw.
+        Columns of the same respondents in the same order, randomized independently or in one draw.
 
     Raises
     ------
     ValueError
-        If the columns are of different respondents, or of one report, there are fewer than two
-        respondents, or a question has more than 64 values.
+        If the columns have different respondents or share reports, if there are fewer than two
+        respondents, or if a question has more than 64 values.
     """
     check_columns(first, second)
     n, pairs = first.n, pairs_of(first, second)
@@ -131,12 +132,12 @@ def independence(first: Column, second: Column) -> HypothesisTest:
 def _of_one_draw(pairs: Pairs, channel: Pattern) -> HypothesisTest:
     """Test whether the debiased covariances of the answers are 0.
 
-    Their covariance is that which they have if the answers are independent and have the likeliest
-    shares: what few reports were made would say too little of it.
+    Their covariance is that of independent answers with the likeliest shares, since a few reports
+    would estimate it too poorly.
     """
     n, columns = pairs.n, (pairs.first, pairs.second)
     shares = [likeliest_shares(column) for column in columns]
-    # The last value's covariances follow from the others'.
+    # The covariances of the last value follow from the others.
     left, right = ((col.scores - col.counts() @ col.scores / n)[:, :-1] for col in columns)
     apart = pairs.averages(left, right).ravel()
     covariance, kurtosis = null_law(channel, pairs.excess, shares)
@@ -148,8 +149,8 @@ def _of_one_draw(pairs: Pairs, channel: Pattern) -> HypothesisTest:
 def null_law(channel: Pattern, excess: float, shares: Sequence[Array]) -> tuple[Array, float]:
     """Return the covariance of a respondent's debiased covariances, and their largest kurtosis.
 
-    Answers are independent and have these shares. Reports depend on them by whether each agrees;
-    given that, they are independent, too.
+    Answers are independent and have these shares. Reports depend on each other only by which of
+    them agree. Given that, they are independent, too.
     """
     parts = [_Agreeing(channel, part, share) for part, share in enumerate(shares)]
     factors = np.array([1.0, excess])
@@ -173,7 +174,7 @@ def null_law(channel: Pattern, excess: float, shares: Sequence[Array]) -> tuple[
 class _Agreeing:
     """The law of a part's debiased reports, given whether they agree with its answers.
 
-    Two scores stand for a report: its deviation from the shares, and from even ones.
+    A report has two scores: its deviation from the shares, and that from even shares.
     """
 
     channel: Pattern
@@ -183,13 +184,13 @@ class _Agreeing:
     @cached_property
     def _numbers(self) -> tuple[int, int, float, Array]:
         k, size = self.channel.inputs[self.part], self.channel.sizes[self.part]
-        # A member counts 1 / gap more than another value.
+        # A member's score exceeds that of another value by 1 / gap.
         gap = float(self.channel.contrast(self.part)) * k / (k - 1)
         even = size / k / gap - 1 / k
         return k, size, gap, np.array([even + self.shares, np.full(k, even + 1 / k)])
 
     def _chances(self, disagrees: int) -> tuple[Array, Array]:
-        """Return the chances that a value, and that two values, are in the set."""
+        """Return the probabilities that a value, and that two values, are in the set."""
         k, size, _, _ = self._numbers
         needed = size - 1 + disagrees
         other = needed / (k - 1)
@@ -203,7 +204,7 @@ class _Agreeing:
 
     @cached_property
     def second(self) -> Array:
-        """(2, 2, 2, k-1, k-1) mean products of scores: by disagreement, and of which two scores."""
+        """(2, 2, 2, k-1, k-1) mean products of two scores, by disagreement and by both scores."""
         _, _, gap, less = self._numbers
         found = []
         for disagrees in range(2):
@@ -223,7 +224,7 @@ class _Agreeing:
         return np.array(found)[..., :-1, :-1]
 
     def ends(self, disagrees: int) -> list[tuple[Array, Array]]:
-        """Return the chances that values are, and are not, in the set, each with both scores."""
+        """Return the probabilities that values are, and are not, in the set, with both scores."""
         _, _, gap, less = self._numbers
         one, _ = self._chances(disagrees)
         return [(one[:-1], (1 / gap - less)[:, :-1]), (1 - one[:-1], -less[:, :-1])]
@@ -232,16 +233,16 @@ class _Agreeing:
 def widening(n: int, ranks: tuple[int, ...], squares: list[float]) -> float:
     """Return the statistic's variance under shuffling as a multiple of chi-square's, at least 1.
 
-    One question's reports are shuffled among respondents. Chi-square takes products of scores for
-    normal; it is too narrow where few reports have large scores, and few pairs have two of them.
+    One question's reports are shuffled among respondents. Chi-square assumes that products of
+    scores are normal. It is too narrow if few reports have large scores, and few pairs have two of
+    them.
 
     Parameters
     ----------
     n : int
-        Respondents.
+        The number of respondents.
     ranks, squares : pairs
-        Of the scores of each question: their rank, and the sum of the squares of the leverages of
-        respondents.
+        The rank of each question's scores, and the sum of the respondents' squared leverages.
 
     References
     ----------
@@ -262,18 +263,18 @@ def widening(n: int, ranks: tuple[int, ...], squares: list[float]) -> float:
 def goodness_of_fit(
     column: Column, shares: Sequence[float] | NDArray[np.float64]
 ) -> HypothesisTest:
-    """Test whether the true shares are these: docs/methods.md, (23).
+    """Test whether the true shares are these; see docs/methods.md, (23).
 
     Parameters
     ----------
     column : Column
     shares : (k,) sequence
-        In the order of the column's values, no-answer included; they sum to 1.
+        The shares of the column's values, in order, including no-answer. They sum to 1.
 
     Raises
     ------
     ValueError
-        If the shares are other than that, or there are fewer than two respondents.
+        If the shares are not of this form, or if there are fewer than two respondents.
 
     References
     ----------
@@ -309,7 +310,7 @@ def goodness_of_fit(
     statistic = (n - 1) * float(away @ inverse @ away)
     supports = _of_supports(column, wanted)
     if supports:
-        # Reports that nobody made have no part in the covariance, so supports are counted on, too.
+        # The covariance has no part of reports that nobody made, so supports are tested, too.
         effective = min(effective, min(rarer for _, rarer in supports) / ALONE)
     elif (wanted > 0).any():
         effective = min(effective, n * float(wanted[wanted > 0].min()))
@@ -324,13 +325,13 @@ def goodness_of_fit(
 
 
 def _of_supports(column: Column, shares: Array) -> list[tuple[float, float]]:
-    """Return exact p-values of how many reports support each value, and how many are expected to.
+    """Return the exact p-value of each value's support, and the expected number of reports.
 
-    Of the latter it is the rarer: reports that support the value, or that do not. There are none if
-    some report scores otherwise. Where reports support a value or not, its debiased reports are two
-    numbers. With mean 1 if the value is true, and 0 if another is, they tell how likely support is.
-    If all reports support a value, or none does, that cannot be told: then its p-value is 1, and 0
-    are expected.
+    The expected number is that of the rarer reports: those that support the value, or those that do
+    not. The list is empty if some report does neither. If reports support a value or not, its
+    debiased reports are two numbers. Their mean is 1 if the value is true, and 0 if another is,
+    which gives the probabilities of support. If all reports support a value, or none does, these
+    are unknown. Then the p-value is 1, and the expected number is 0.
     """
     counts, found = column.counts(), []
     for scores, share in zip(column.scores[counts > 0].T, shares, strict=True):
@@ -352,7 +353,7 @@ def _of_supports(column: Column, shares: Array) -> list[tuple[float, float]]:
 def chi_square_test(
     test: str, statistic: float, df: int, n: int, effective: float, fewest: int | None = None
 ) -> HypothesisTest:
-    """Return a test by chi-square; `fewest` are the respondents of the smaller group, if any."""
+    """Return a test by chi-square; `fewest` is the size of the smaller of two groups, if any."""
     p_value = float(chdtrc(df, max(0.0, statistic))) if df else 1.0
     flag = few_flag(n if fewest is None else fewest, effective if df else 0.0)
     return HypothesisTest(test, max(0.0, statistic), df, p_value, "chi-square", n, flag)

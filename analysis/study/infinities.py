@@ -1,7 +1,8 @@
-"""Infinite numbers in results: how rows and tables show limits that do not exist.
+"""Infinite numbers in results, and the form of limits that do not exist in rows and tables.
 
-A table has no infinity that all programs read alike, and JSON has none at all. So an infinite
-number is left empty, null in JSON, and a word in the column ``flag`` says which one it was.
+No form of infinity in a table is read by all programs, and JSON has none at all. So an infinite
+number becomes an empty cell, or null in JSON, and a word in the column ``flag`` says which number
+it was.
 """
 
 from collections.abc import Mapping
@@ -10,7 +11,7 @@ from typing import Any
 
 
 def infinities(estimate: float | None, low: float | None, high: float | None) -> list[str]:
-    """Return the words for what is infinite of an estimate and its interval.
+    """Return the words for the infinite numbers of an estimate and its interval.
 
     They are ``estimate-minus-infinity``, ``estimate-plus-infinity``, ``no-lower-limit`` and
     ``no-upper-limit``.

@@ -1,7 +1,7 @@
-"""A label of a study's privacy: what a referee or an ethics board asks first, in a short table.
+"""The privacy label of a study: a short table of what a referee or an ethics board asks first.
 
-Dibia et al. 2025 asked experts what such a label must say: ε, the unit that it protects, the model,
-and how spending adds up.
+According to experts whom Dibia et al. 2025 asked, such a label must say: ε, the unit that it
+protects, the model, and how spending adds up.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from analysis.survey.survey import Survey
 
 @dataclass(frozen=True)
 class Fact:
-    """A line of the label."""
+    """A line of the label: a fact, and its value."""
 
     fact: str
     value: str
@@ -23,7 +23,7 @@ class Fact:
 def label(survey: Survey, fieldwork: Fieldwork | None = None) -> list[Fact]:
     """Return the lines of the label of a frozen survey, the most important first.
 
-    With `fieldwork` of a wave, it says how many of its reports were simulated, if any were.
+    With the `fieldwork` of a wave, it states the number of simulated reports, if there are any.
     """
     return [Fact(*line) for line in _lines(survey, fieldwork)]
 
@@ -32,12 +32,12 @@ def _lines(survey: Survey, fieldwork: Fieldwork | None) -> Iterator[tuple[str, s
     if fieldwork is not None and fieldwork.simulated:
         yield "Simulated reports", f"{fieldwork.simulated:,} of {fieldwork.reports:,}"
     yield "Model", "local differential privacy: answers are randomized on the respondent's device"
-    yield "What is protected", "all that one respondent answers to this survey, from everybody"
+    yield "What is protected", "all answers of one respondent to this survey, against everybody"
     yield "ε of one wave", f"{survey.charge / MICRO:g}"
     yield "ε over all waves", f"at most {survey.cap / MICRO:g}; a device that reaches it stops"
     delta = sum(draw.randomizer.delta for draw in survey.draws)
     yield "δ", f"{float(delta):.2g}" if delta else "0 (pure)"
-    yield "How ε adds up", "as the sum over questions; over waves by the exact price of the reports"
+    yield "How ε adds up", "the sum over questions, and over waves the exact cost of the reports"
     for draw in survey.draws:
         names = ", ".join(question.id for question in draw.questions)
         mechanisms = ", ".join(dict.fromkeys(one.mechanism.name for one in draw.questions))

@@ -1,4 +1,4 @@
-"""A paragraph to paste into a paper's section on methods, with its references."""
+"""A paragraph for a paper's section on methods, with its references."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,13 +13,13 @@ from analysis.study.references import Cited
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey, spent_on
 
-#: How the software asks to be cited, in ``CITATION.cff``.
+#: The citation of the software, as in ``CITATION.cff``.
 SOFTWARE = (
     "The deniable authors. deniable: surveys whose answers are randomized before they are sent, "
     "version {version} (CITATION.cff)"
 )
 
-#: How the intervals of estimates are described, by the beginnings of their methods, and cited.
+#: The description and references of intervals, by the beginnings of their methods.
 _INTERVALS: dict[str, tuple[str, tuple[str, ...]]] = {
     "clopper-pearson": ("Clopper and Pearson's, mapped through the channel", ("clopper1934",)),
     "wilson": ("Wilson's, mapped through the channel", ("wilson1927",)),
@@ -36,7 +36,7 @@ _INTERVALS: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
 }
 
-#: Of more questions than these, only the least and the largest share of no answer are told.
+#: With more questions than this, only the least and the largest share of no answer are stated.
 _LISTED = 5
 
 
@@ -47,17 +47,17 @@ class Fieldwork:
     Attributes
     ----------
     reports : int
-        How many reports the estimates are made of.
+        The number of reports behind the estimates.
     invited : int, optional
-        How many people were invited to the wave; None if nobody knows how many were asked.
+        The number of people who were invited to the wave; None if it is not known.
     simulated : int
-        How many of the reports were made up by `deniable simulate`, or for a trial.
+        The number of reports that `deniable simulate` made, or that were made for a trial.
     is_open : bool
-        Whether reports still come.
+        Whether the wave is still open.
     in_batches : bool
         Whether later reports are withheld until a batch is complete.
     left_out : int
-        How many versions of the wave are withheld, since they have too few reports.
+        The number of versions of the wave that are withheld, since they have too few reports.
     """
 
     reports: int
@@ -69,7 +69,7 @@ class Fieldwork:
 
 
 def simulated_of(fieldwork: Fieldwork) -> str:
-    """Return how many of the reports were simulated, as a sentence; empty if none."""
+    """Return a sentence on the number of simulated reports; empty if there are none."""
     if not fieldwork.simulated:
         return ""
     were = "was" if fieldwork.simulated == 1 else "were"
@@ -83,10 +83,10 @@ def methods(
     fieldwork: Fieldwork,
     population: int | None = None,
 ) -> str:
-    """Return a paragraph to paste into a paper's section on methods, its references at the end.
+    """Return a paragraph for a paper's section on methods, with its references at the end.
 
-    `survey` is the version that was asked, and `rows` are the estimates of the wave that are
-    reported. If totals are reported, too, they are of `population` people.
+    `survey` is the version that was asked, and `rows` are the reported estimates of the wave. If
+    totals are reported, too, they are of `population` people.
     """
     cited, release = Cited(), version("deniable")
     has_texts = any(question.domain.estimand is Estimand.TEXTS for question in survey.questions)
@@ -116,7 +116,7 @@ def methods(
 
 
 def _of_totals(population: int | None, reports: int) -> list[str]:
-    """Return how totals were made, as sentences."""
+    """Return sentences on the method of totals."""
     if population is None:
         return []
     sums = "Sums of numbers are over those who answered."
@@ -133,7 +133,7 @@ def _of_totals(population: int | None, reports: int) -> list[str]:
 
 
 def _response(survey: Survey, fieldwork: Fieldwork) -> list[str]:
-    """Return how many people answered of those who were asked, and what is made up or withheld."""
+    """Return sentences on the response rate, and on simulated and withheld reports."""
     n, so_far = fieldwork.reports, " so far" * fieldwork.is_open
     if fieldwork.invited and n <= fieldwork.invited:
         rate = 100 * n / fieldwork.invited
@@ -164,7 +164,7 @@ def _response(survey: Survey, fieldwork: Fieldwork) -> list[str]:
 
 
 def _mechanisms(survey: Survey, cited: Cited) -> str:
-    """Return the mechanisms with their parameters, those of questions that share one once."""
+    """Return the mechanisms with their parameters, each once for all questions that share it."""
     alike: dict[str, list[str]] = {}
     for question in survey.questions:
         mechanism, randomizer = question.mechanism, question.randomizer
@@ -179,7 +179,7 @@ def _mechanisms(survey: Survey, cited: Cited) -> str:
     return (
         told
         + (
-            "; p is the chance that a report supports a value if it is the true one, and q if "
+            "; p is the probability that a report supports a value if it is true, and q if "
             "another is"
         )
         * has_p
@@ -196,7 +196,7 @@ def _parameters(question: Question) -> str:
         how = "on" if steps == domain.steps else "rounded at random to"
         return (
             f"numbers {how} {steps + 1} equally spaced points, {width:.4g} apart, "
-            f"{chances.shape[1]} reports, each with a chance from {chances.min():.3g} to "
+            f"{chances.shape[1]} reports, with probabilities from {chances.min():.3g} to "
             f"{chances.max():.3g}"
         )
     if domain.estimand is Estimand.TEXTS:
@@ -215,7 +215,7 @@ def _parameters(question: Question) -> str:
 
 
 def _spent(survey: Survey, wave: int, cited: Cited) -> list[str]:
-    """Return what a respondent spends, together and over waves."""
+    """Return sentences on what a respondent spends in a wave, in all, and over waves."""
     told = [
         f"A respondent spends ε = {survey.charge / MICRO:.4g} in a wave, and at most "
         f"{survey.cap / MICRO:.4g} on the survey."
@@ -252,7 +252,7 @@ def _spent(survey: Survey, wave: int, cited: Cited) -> list[str]:
 
 
 def _not_given(survey: Survey, rows: Sequence[Estimate]) -> list[str]:
-    """Return how often answers were not given, as reports show it: that is randomized, too."""
+    """Return sentences on how often people gave no answer, which is randomized, too."""
     shares = [
         (row.estimate, _share_without_answer(row.estimate, row.std_error, row.question))
         for row in rows
@@ -275,7 +275,7 @@ def _not_given(survey: Survey, rows: Sequence[Estimate]) -> list[str]:
 
 
 def _share_without_answer(estimate: float, std_error: float | None, question: str) -> str:
-    """Return such a share in words; one below 0 stands for nobody."""
+    """Return a share of no answer in words. A share below 0 stands for nobody."""
     error = "" if std_error is None else f"standard error {100 * std_error:.1f} %"
     if estimate < 0:
         minus = f"estimate \u2212{-100 * estimate:.1f} %"
@@ -284,7 +284,7 @@ def _share_without_answer(estimate: float, std_error: float | None, question: st
 
 
 def _intervals(survey: Survey, rows: Sequence[Estimate], cited: Cited) -> str:
-    """Return which intervals the estimates have."""
+    """Return words for the intervals of the estimates."""
     items = {
         (question.id, item)
         for question in survey.questions
@@ -311,5 +311,5 @@ def _intervals(survey: Survey, rows: Sequence[Estimate], cited: Cited) -> str:
 
 
 def _listed(words: Sequence[str]) -> str:
-    """Return words as a sentence lists them."""
+    """Return words as a list in a sentence."""
     return " and ".join([", ".join(words[:-1]), words[-1]] if words[1:] else words)

@@ -1,4 +1,4 @@
-"""A study as a statistician opens it: tables, columns and models of one wave."""
+"""A study that a statistician opens: tables, columns and models of one wave."""
 
 import re
 import urllib.request
@@ -24,11 +24,11 @@ from analysis.study.shown import Results, draw_estimates
 from analysis.survey.files import open_file
 from analysis.survey.survey import Survey
 
-#: How a database of SQLite begins.
+#: The first bytes of a database of SQLite.
 _SQLITE = b"SQLite format 3\0"
-#: What reads databases: this package reaches none, so that whoever brings one registers it.
+#: The entry points that read databases. This package reads none itself, so a reader registers here.
 _READERS = "deniable.studies"
-#: Seconds within which a server must go on sending a bundle.
+#: The seconds that a server may pause while it sends a bundle.
 _PATIENCE = 60
 
 
@@ -46,7 +46,7 @@ def _of_database(
     return content
 
 
-#: Of the intervals of a study from a database.
+#: The level of intervals of a study from a database.
 _LEVEL = 0.95
 
 
@@ -57,7 +57,7 @@ class Study:
     Attributes
     ----------
     content : BundledStudy
-        What a bundle holds: tallies, reports, how they came.
+        The content of a bundle: tallies, reports, and facts about the fieldwork.
     """
 
     content: BundledStudy
@@ -70,26 +70,27 @@ class Study:
         wave: int | None = None,
         version: str | None = None,
     ) -> "Study":
-        """Open a bundle, which is checked as ``deniable verify`` does, or a server's database.
+        """Open a bundle, with the checks of ``deniable verify``, or a server's database.
 
         Parameters
         ----------
         source : str or Path
-            The file that ``deniable bundle ID --output FILE.zip`` wrote; an address (http or
-            https) from which anybody can get it; or the SQLite database of a server, of which all
-            is read that is stored, as by commands.
+            The file that ``deniable bundle ID --output FILE.zip`` wrote; an address (http or https)
+            from which anybody can get it; or the SQLite database of a server, from which all stored
+            reports are read, as by commands.
         survey : str, optional
-            Its id: needed of a database with several.
+            The survey's id. It is needed if a database has several surveys.
         wave : int, optional
-            Of a database the highest if it is left out.
+            The wave's number. By default, the highest wave of a database.
         version : str, optional
-            The first digits of its hash; of a database the last published if it is left out.
+            The first digits of the version's hash. By default, the last published version of a
+            database.
 
         Raises
         ------
         DataError
-            If it cannot be read, anything in it is not as it should be, or it is of another
-            survey, wave or version.
+            If the source cannot be read, if a check of it fails, or if it is of another survey,
+            wave or version.
         """
         if not isinstance(source, str | Path):
             raise TypeError(f"expected a file or an address, got {type(source).__name__}")
@@ -103,7 +104,8 @@ class Study:
                     data = file.read(len(_SQLITE))
                     data += b"" if data == _SQLITE else file.read(LARGEST + 1)
                 if data == _SQLITE:
-                    # The file is closed by now: to close it later would end SQLite's locks on it.
+                    # The file is closed by now. Closing it later would release SQLite's locks on
+                    # it.
                     return cls(_of_database(Path(source), survey, wave, version))
         except DataError:
             raise
@@ -144,7 +146,7 @@ class Study:
 
     @property
     def names(self) -> list[str]:
-        """The names of all columns that can be crossed or modelled."""
+        """The names of all columns that can be crossed or modeled."""
         questions = filter(has_columns, self.survey.questions)
         return [name for question in questions for name in column_names(question)]
 
@@ -154,7 +156,7 @@ class Study:
         Parameters
         ----------
         confidence_level : float, optional
-            In (0, 1); that of the bundle if it is left out.
+            The level, in (0, 1). By default, that of the bundle.
         options
             `method`, `simultaneous` and `spread` of `analysis.estimates`.
         """
@@ -181,17 +183,17 @@ class Study:
         }
 
     def columns(self, names: Sequence[str]) -> list[Column]:
-        """Return columns of those respondents who were asked all of them.
+        """Return columns of the respondents who were asked all of them.
 
         Parameters
         ----------
         names : sequence of str
-            Some of `names`; in a name, `_` can stand for `-` and `.`, as in formulas.
+            Some of `names`. In a name, `_` can stand for `-` and `.`, as in formulas.
 
         Raises
         ------
         ValueError
-            If there is no such column, or its question's answers make none.
+            If there is no such column, or if its question's answers make no columns.
         DataError
             If the bundle has no reports.
         """
@@ -207,13 +209,13 @@ class Study:
         return crosstab(one, other, level)
 
     def regress(self, formula: str, **options: Any) -> Regression:
-        """Return a model of what respondents reported.
+        """Return a model of the respondents' answers.
 
         Parameters
         ----------
         formula : str
-            Such as ``"harassed ~ team"``: in names `_` stands for `-` and `.`. It is a program:
-            take none from a stranger.
+            An example is ``"harassed ~ team"``. In names, `_` stands for `-` and `.`. A formula is
+            a program, so do not run one from a stranger.
         options
             Those of `analysis.regress`.
         """

@@ -92,7 +92,7 @@ def check_column(column: Column) -> None:
             f"{column.name}: a test takes at most {MOST_VALUES} values, got {len(column.values)}"
         )
     if column.n < 2:
-        raise ValueError(f"{column.name}: a test needs 2 respondents at least, got {column.n}")
+        raise ValueError(f"{column.name}: a test needs at least 2 respondents, got {column.n}")
 
 
 def inverse_and_rank(covariance: Array) -> tuple[Array, int]:

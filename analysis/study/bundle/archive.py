@@ -1,7 +1,7 @@
-"""The zip of a bundle: the same members give the same bytes on every machine.
+"""The zip file of a bundle. The same members give the same bytes on every machine.
 
-Members are stored, not compressed: what compression makes depends on the version of its library.
-So a bundle can be packed again from its members and compared byte by byte, and no small file can
+Members are stored without compression, whose result would depend on the version of its library. So
+a bundle can be packed again from its members and compared byte by byte, and no small file can
 unpack to a large one.
 """
 
@@ -16,12 +16,12 @@ from analysis.core.errors import DataError, shown
 
 #: The largest bundle, in bytes.
 LARGEST = 1 << 30
-#: The most members. A bundle has some twenty.
+#: The most members. A bundle has about twenty.
 _MOST_MEMBERS = 100
-#: The member that states the hashes of the others; its own hash is the comment of the zip.
+#: The member that states the hashes of the others. The comment of the zip file has its own hash.
 DESCRIPTION = "datapackage.json"
 
-#: What reading a damaged zip can raise.
+#: The errors that reading a damaged zip file can raise.
 _DAMAGED = (
     zipfile.BadZipFile,
     zlib.error,
@@ -36,7 +36,7 @@ _DAMAGED = (
 
 
 def pack(members: Mapping[str, bytes]) -> bytes:
-    """Return the zip of these members, in order of their names, one of which is `DESCRIPTION`.
+    """Return the zip file of these members, in the order of their names; one is `DESCRIPTION`.
 
     Raises
     ------
@@ -52,7 +52,8 @@ def pack(members: Mapping[str, bytes]) -> bytes:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         for name, content in sorted(members.items()):
-            # The least time that a zip can state, and the same system and rights everywhere.
+            # This is the earliest time that a zip file can state, and the same system and
+            # permissions everywhere.
             entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
             entry.create_system, entry.external_attr = 3, 0o644 << 16
             archive.writestr(entry, content)
@@ -70,7 +71,7 @@ def unpack(data: bytes) -> dict[str, bytes]:
     Raises
     ------
     DataError
-        If it is not a zip as `pack` makes it; the message names the member that is not.
+        If the file is not a zip file as `pack` makes it. The message names the member at fault.
     """
     if len(data) > LARGEST:
         raise DataError(f"bundle: expected at most {LARGEST >> 20:,} MiB, got more")
@@ -102,7 +103,7 @@ def unpack(data: bytes) -> dict[str, bytes]:
 
 
 def is_plain(name: str) -> bool:
-    """Return whether a name of a member is that of a file beside the others."""
+    """Return whether a member's name is that of a file in the same folder as the others."""
     letters = name.replace(".", "").replace("-", "").replace("_", "")
     return letters.isascii() and letters.isalnum() and ".." not in name and name[0] != "."
 

@@ -1,4 +1,4 @@
-"""The members of a bundle: the same for the same study."""
+"""The members of a bundle, which are the same for the same study."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -31,12 +31,12 @@ from analysis.study.report_columns import report_cells, report_columns
 from analysis.study.tally.cells import cells_of
 from analysis.survey.survey import Survey
 
-#: So many rows of reports are made text at a time.
+#: The number of rows of reports that are turned into text at a time.
 _AT_ONCE = 4096
 
 
 def members(study: BundledStudy) -> dict[str, bytes]:
-    """Return the members of a study's bundle, by their names: the same for the same study."""
+    """Return the members of a study's bundle by name. They are the same for the same study."""
     made = {name: text.encode() for name, text in _texts(study).items()}
     return made | {DESCRIPTION: description(study, made).encode()}
 
@@ -77,7 +77,7 @@ def _json(data: Any) -> str:
 
 
 def _reports(survey: Survey, reports: Sequence[Mapping[str, Any]]) -> str:
-    """Return the table of reports, sorted by what they say: no respondent is found by a place."""
+    """Return the table of reports, sorted by content, so that positions identify nobody."""
     rows = sorted(reports, key=reports_text)
     columns = report_columns(survey)
     parts = (

@@ -1,7 +1,7 @@
-"""How a bundle describes itself: its data package, its citation, and a page to read first.
+"""The description of a bundle: its data package, its citation, and a page to read first.
 
-The description is a Data Package (Frictionless Data, version 1 of the specification), which the
-readers of research archives know.
+The description is a Data Package (Frictionless Data, version 1 of the specification), which
+research archives know.
 """
 
 import json
@@ -20,7 +20,7 @@ from analysis.study.label import Fact
 from analysis.study.methods import simulated_of
 from analysis.study.report_columns import HOW_TO_USE, report_columns
 
-#: What each member is, and its media type, in the order in which a reader wants them.
+#: A description of each member, and its media type, in the order in which a reader wants them.
 _MEMBERS = {
     "README.md": ("What is in this bundle, and how to check it.", "text/markdown"),
     "estimates.csv": ("Debiased estimates with confidence intervals.", "text/csv"),
@@ -45,12 +45,12 @@ _MEMBERS = {
         "text/x-r",
     ),
     "survey.json": (
-        "The frozen survey with the exact chances of all reports; the version is the SHA-256 of "
-        "its RFC 8785 form.",
+        "The frozen survey with the exact probabilities of all reports. The version is the SHA-256 "
+        "of its RFC 8785 form.",
         "application/json",
     ),
     "tallies.json": (
-        "For each question the shape of its tally, and [cohort, symbol, count] for each cell that "
+        "For each question, the shape of its tally, and [cohort, symbol, count] for each cell that "
         "is not empty.",
         "application/json",
     ),
@@ -69,7 +69,7 @@ _MEMBERS = {
     "CITATION.cff": ("How to cite this study.", "text/yaml"),
 }
 
-#: What the columns of the tables mean; docs/tables.md says more.
+#: The meaning of the tables' columns. docs/tables.md says more.
 _COLUMNS = {
     "survey": "Id of the survey.",
     "version": "SHA-256 of the frozen survey.",
@@ -78,56 +78,56 @@ _COLUMNS = {
     "kind": "Kind of the question.",
     "term": "Value, no-answer, mean, variance, q25, median or q75.",
     "label": "Text of the value, in the survey's first language.",
-    "estimate": "Unbiased and not clipped: a share can lie below 0 or above 1.",
-    "std_error": "Standard error, randomization included.",
+    "estimate": "Unbiased estimate, not clipped: a share can lie below 0 or above 1.",
+    "std_error": "Standard error, including that of randomization.",
     "conf_low": "Lower end of the confidence interval.",
     "conf_high": "Upper end of the confidence interval.",
     "conf_level": "Confidence level.",
     "conf_method": "Method of the interval.",
     "n": "Reports on the question.",
-    "n_eff": "How many people, asked directly, would give the same standard error.",
+    "n_eff": "Number of people who, asked directly, would give the same standard error.",
     "epsilon": "ε of one report.",
     "mechanism": "Name of the mechanism.",
     "flag": "Remarks, joined by semicolons.",
-    "simulated": "How many of the wave's reports were simulated.",
+    "simulated": "Number of the wave's reports that were simulated.",
     "fact": "What is promised.",
-    "value": "What the promise is; in the codebook the id of the value.",
-    "cohort": "Cohort, 0 where there are none.",
+    "value": "The promise; in the codebook, the id of the value.",
+    "cohort": "Cohort; 0 if there are none.",
     "symbol": "Symbol that a report counts for.",
-    "count": "How many reports count for the symbol.",
-    "reports": "The part of a report that one such count is.",
-    "quantity": "share or mean.",
-    "p": "Chance that a report supports the value if it is the true one.",
-    "q": "Chance that a report supports the value if another is the true one.",
+    "count": "Number of reports that count for the symbol.",
+    "reports": "Fraction of a report that one such count stands for.",
+    "quantity": "Share or mean.",
+    "p": "Probability that a report supports the value if it is true.",
+    "q": "Probability that a report supports the value if another is true.",
     "low": "Least possible value of a mean.",
     "width": "Range of a mean.",
     "least": "Least score, at most 0.",
     "most": "Largest score, at least 1.",
-    "denominator": "What a share is of: all reports, or the sum of the column present.",
+    "denominator": "Denominator of a share: all reports, or the sum of the column present.",
     "error": "Whether the standard error follows from the tally: yes or no.",
     "score": "What a count adds to the sum of supports or scores.",
     "variable": "Column of the reports.",
-    "code": "The report that reads like this value, where there is one.",
-    "cells": "How the column of the reports writes them.",
-    "missing": "What an empty cell of that column means.",
+    "code": "Report that stands for this value, if there is one.",
+    "cells": "Form of the reports in their column.",
+    "missing": "Meaning of an empty cell in that column.",
     "text": "Wording of the question.",
-    "asked": "The condition under which the question is shown.",
+    "asked": "Condition under which the question is shown.",
     "weight": "Column of the weights whose mean is the share of this value, or the mean.",
     "divisor": "Column of the weights by whose mean the mean of `weight` is divided.",
-    "draw": "Id of the table of questions that were drawn together, if this one was.",
-    "portion": "The part of people who were asked the question.",
+    "draw": "Id of the table of questions that were drawn together, if the question is in one.",
+    "portion": "Proportion of people who were asked the question.",
     "delta": "δ of one report.",
-    "reason": "Why the author chose this ε.",
+    "reason": "The author's reason for this ε.",
     "earlier_labels": "Labels of the value in earlier versions, joined by |.",
     "chances": "Probabilities of the reports 0, 1, 2, ... under this value, joined by |.",
     "randomizer": "Encoder and channel with their whole numbers, as docs/protocol.md has them.",
     "first": "Name of a column: a question, or question.option.",
     "second": "Name of the other column.",
-    "excess": "The factor of a product of deviations, minus 1.",
+    "excess": "Factor of a product of deviations, minus 1.",
     "present": "What a count adds to the number of trials, or of people who answered.",
 }
 
-#: The classes that have the columns of each table.
+#: The classes whose fields are the columns of each table.
 _TABLES = {
     "label.csv": Fact,
     "tallies.csv": TallyCell,
@@ -214,16 +214,16 @@ def _fields(study: BundledStudy, path: str) -> list[dict[str, str]]:
 
 
 def _plain(hint: Any) -> Any:
-    """Return the class of a column's cells, without None."""
+    """Return the class of a column's cells, apart from None."""
     origin = get_origin(hint)
     return origin if origin in _TYPES else (get_args(hint) or (hint,))[0]
 
 
 def citation(study: BundledStudy) -> str:
-    """Return how the study is cited, as a Citation File (CFF 1.2.0), and the software with it."""
+    """Return the citation of the study and of the software, as a Citation File (CFF 1.2.0)."""
     survey, release = study.survey, version("deniable")
 
-    # JSON's strings are YAML's, too.
+    # Strings of JSON are also strings of YAML.
     def text(value: str) -> str:
         return json.dumps(value, ensure_ascii=False)
 
@@ -264,7 +264,7 @@ def readme(study: BundledStudy) -> str:
             "",
             f"Survey `{survey.id}`, version `{survey.version[:12]}`, wave {study.wave}, "
             f"{study.fieldwork.reports:,} reports. Answers were randomized on the respondents' "
-            "devices before they were sent; nobody has the true ones."
+            "devices before they were sent. Nobody has the true answers."
             + f" {simulated_of(study.fieldwork)}".rstrip(),
             "",
             "| file | what it is |",

@@ -1,4 +1,4 @@
-"""What a bundle is made of."""
+"""The content of a bundle."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -12,7 +12,7 @@ from analysis.survey.survey import Survey
 
 @dataclass(frozen=True)
 class BundledStudy:
-    """One wave of one version of a survey, as a bundle has it.
+    """One wave of one version of a survey, as a bundle holds it.
 
     Attributes
     ----------
@@ -20,18 +20,18 @@ class BundledStudy:
         The frozen version that was asked.
     wave : int
     conf_level : float
-        That of all intervals, in (0, 1).
+        The level of all intervals, in (0, 1).
     fieldwork : Fieldwork
-        How the reports came.
+        The numbers of invited people, devices and reports.
     tallies : mapping
-        For each question's id a (cohorts, symbols) array.
+        For each question's id, a (cohorts, symbols) array.
     reports : sequence of mapping, optional
-        The report of each question of each respondent, as it was sent; None if they are left out.
-        Bundles have them sorted by what they say.
+        Each respondent's report on each question, as it was sent; None if reports are left out.
+        Bundles have them sorted by content.
     license : str
-        The name of the licence, empty if none is stated.
+        The name of the license; empty if none is stated.
     authors : tuple of str
-        Who made the study, as it should be cited.
+        The authors of the study, as it should be cited.
     """
 
     survey: Survey
@@ -44,7 +44,7 @@ class BundledStudy:
     authors: tuple[str, ...] = ()
 
     def facts(self) -> dict[str, Any]:
-        """Return what no member but the description says, as it says it."""
+        """Return the facts that only the description states, in its form."""
         return {
             "release": version("deniable"),
             "survey": self.survey.id,

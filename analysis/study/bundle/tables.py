@@ -1,7 +1,7 @@
-"""Tables from which other programs recompute shares and means: tallies, chances and scores.
+"""Tables from which other programs recompute shares and means: tallies, probabilities, scores.
 
-They hold in numbers what the frozen survey's channels say, so that neither the channels nor a
-reader of JSON have to be written again.
+They state the frozen survey's channels in numbers, so that other programs need neither the channels
+nor a reader of JSON.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,17 +22,17 @@ from analysis.estimate.columns.together import channel_of, drawn_together
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey
 
-#: With more cells than this, supports are taken cell by cell no more, which would take minutes.
+#: With more cells than this, the support of single cells is not listed, since that takes minutes.
 _MOST_CELLS = 4096
-#: So many reports in one cell: then a part of a report that a cell stands for is a whole number.
+#: The number of reports in one cell for which the fractions that cells stand for are whole numbers.
 _UNIT = 2**30
-#: The smallest part is one over this.
+#: The smallest fraction is one over this.
 _MOST_PARTS = 10_000
 
 
 @dataclass(frozen=True)
 class TallyCell:
-    """The number of reports that count for a symbol, and the part of a report that a count is."""
+    """The number of reports that count for a symbol, and the fraction of a report of each count."""
 
     question: str
     cohort: int
@@ -43,13 +43,13 @@ class TallyCell:
 
 @dataclass(frozen=True)
 class ChannelRow:
-    """The parameters by which an estimate is made from a tally.
+    """The parameters of an estimate from a tally.
 
-    A share (`quantity`) is (x/m - q) / (p - q): x is the sum of `score` times `count` over the
-    cells of `Score`, m that of `present` or, by `denominator`, of `reports`. A mean is
-    low + width A/B, with the averages A of `score` and B of `present`. `least` and `most` are the
-    least score, at most 0, and the largest, at least 1. `error` says whether the tally tells the
-    standard error: of a mean whose reports count for several symbols each it does not.
+    A share (`quantity`) is (x/m - q) / (p - q). Here x is the sum of `score` times `count` over the
+    cells of `Score`, and m is that of `present` or, by `denominator`, of `reports`. A mean is
+    low + width A/B, with the averages A of `score` and B of `present`. `least` is the least score,
+    at most 0, and `most` is the largest, at least 1. `error` says whether the standard error
+    follows from the tally. It does not for a mean whose reports count for several symbols.
     """
 
     question: str
@@ -67,7 +67,7 @@ class ChannelRow:
 
 @dataclass(frozen=True)
 class Score:
-    """The score that a count in a cell adds to a term; cells without one are left out."""
+    """The score that a count in a cell adds to a term. Cells without a score are left out."""
 
     question: str
     term: str
@@ -81,8 +81,9 @@ class Score:
 class Together:
     """The bias of the product of the weights of two columns of one draw.
 
-    With weights y and g of values of `first` and `second`, which have k and l values, the share of
-    both values together is the mean of y g + `excess` (y - 1/k) (g - 1/l): docs/methods.md, (21).
+    Let y and g be weights of values of `first` and `second`, which have k and l values. The share
+    of both values together is the mean of y g + `excess` (y - 1/k) (g - 1/l); see docs/methods.md,
+    (21).
     """
 
     first: str
@@ -96,9 +97,9 @@ def names(kind: type) -> list[str]:
 
 
 def table_text(kind: type, rows: Iterable[Any]) -> str:
-    """Return a table as CSV, from its rows and their class.
+    """Return a table as CSV, given its rows and their class.
 
-    Chances have all their digits: they are multiplied by thousands of reports.
+    Probabilities have all their digits, since they are multiplied by thousands of reports.
     """
     exact = (
         {
@@ -111,7 +112,7 @@ def table_text(kind: type, rows: Iterable[Any]) -> str:
 
 
 def tally_rows(survey: Survey, tallies: Mapping[str, Ints]) -> Iterator[TallyCell]:
-    """Yield the cells in which there are reports; of texts there can be very many."""
+    """Yield the cells that have reports. For texts there can be very many cells."""
     for question in survey.questions:
         counts = tallies[question.id]
         parts = _parts(question.randomizer.reports_in, counts.shape)
@@ -121,7 +122,7 @@ def tally_rows(survey: Survey, tallies: Mapping[str, Ints]) -> Iterator[TallyCel
 
 
 def _parts(count: Any, shape: tuple[int, ...]) -> Floats:
-    """Return (symbols,) what part of a report a count for each symbol is."""
+    """Return (symbols,) the fraction of a report that a count for each symbol stands for."""
     parts = []
     for symbol in range(shape[1]):
         one = np.zeros(shape, dtype=np.int64)
@@ -135,7 +136,7 @@ def _part(counted: int) -> float:
 
 
 def channel_rows(survey: Survey) -> Iterator[ChannelRow]:
-    """Yield a row for each share and each mean of a survey, but of texts."""
+    """Yield a row for each share and each mean of a survey, except those of texts."""
     for question in survey.questions:
         if question.domain.estimand is Estimand.TEXTS:
             continue
@@ -164,7 +165,7 @@ def _is_of_all(question: Question) -> bool:
 
 
 def score_rows(survey: Survey, tallies: Mapping[str, Ints]) -> Iterator[Score]:
-    """Yield what each cell in which there are reports adds to each share and mean."""
+    """Yield what each cell with reports adds to each share and mean."""
     for question in survey.questions:
         if question.domain.estimand is Estimand.TEXTS:
             continue
@@ -214,7 +215,7 @@ def _supports(question: Question, cells: Ints) -> tuple[Floats, Floats]:
     mechanism, randomizer, domain = question.mechanism, question.randomizer, question.domain
     shares = mechanism.shares(randomizer, domain)
     if prod(randomizer.shape) > _MOST_CELLS:
-        # One value of a list is true: its scores are of those cells that support it.
+        # One value of a list is true. The cells that support a value have its scores.
         scores = mechanism.share_scores(randomizer, domain).tocsc()
         flat = cells[:, 0] * randomizer.shape[1] + cells[:, 1]
         supports = (scores[:, flat].toarray() != 0).T.astype(float)

@@ -1,4 +1,4 @@
-"""Checking a bundle: that it is whole, and that all of it follows from its survey and reports."""
+"""Checks that a bundle is complete, and that its content follows from its survey and reports."""
 
 import csv
 import io
@@ -32,23 +32,23 @@ from analysis.study.tally.cells import read_cells
 from analysis.survey.freeze import thaw
 from analysis.survey.survey import Survey
 
-#: How releases are numbered (PEP 440).
+#: The form of a release's number (PEP 440).
 _RELEASE = re.compile(r"[0-9][0-9A-Za-z.+!-]{0,63}")
-#: What another release computes alike; how it words the rest may have changed.
+#: The members whose numbers another release computes equally. Words of others may have changed.
 _NUMBERS = ("reports.csv", "estimates.csv")
-#: Columns of the estimates without which there is nothing to compare.
+#: The columns of the estimates that are needed for a comparison.
 _COLUMNS = ("question", "term", "n", "estimate", "std_error", "conf_low", "conf_high")
-#: Numbers as tables have them. Python reads others, too, which spreadsheets take for text.
+#: The form of numbers in tables. Python also reads forms that spreadsheets take for text.
 _WHOLE = re.compile(r"-?[0-9]+")
 _DECIMAL = re.compile(r"-?([0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?|inf)")
-#: What the members of every bundle are.
+#: The members that every bundle has.
 _ALWAYS = ("survey.json", "tallies.json", "estimates.csv")
-#: How far two numbers may be apart that two machines computed, relatively and absolutely. Tables
-#: have ten digits, and a fit that is stopped early ends a little elsewhere on another one.
+#: The relative and absolute differences allowed between numbers of two machines. Tables have ten
+#: digits, and a fit that is stopped early ends slightly elsewhere on another machine.
 _NEAR, _NEAR_ZERO = 1e-6, 1e-9
 
 
-#: What reading a member can raise that nobody wrote for being read.
+#: The errors that reading a damaged or foreign member can raise.
 _UNREADABLE = (
     *(ValueError, TypeError, LookupError, AttributeError, ArithmeticError),
     *(RecursionError, MemoryError),
@@ -59,8 +59,8 @@ _UNREADABLE = (
 class Verified:
     """The facts about a bundle that passed every check.
 
-    `recomputed` are the members that were made anew and compared; all were compared with their
-    hashes. `sha256` is that of the whole file.
+    `recomputed` are the members that were made anew and compared. All members were compared with
+    their hashes. `sha256` is that of the whole file.
     """
 
     survey: str
@@ -83,20 +83,20 @@ def verify_bundle(data: bytes) -> Verified:
 def read_bundle(data: bytes) -> tuple[BundledStudy, Verified]:
     """Check a bundle, and return the study in it, and what was checked.
 
-    Its members must be those that it states, with their hashes; nothing else may be in the file.
-    The survey must have the stated version, the reports the stated tallies, and everything else
-    must be what this program makes of them. Tallies are compared with the reports, so that
-    estimates that follow from these follow from those.
+    Its members must be those that it states, with their hashes, and nothing else may be in the
+    file. The survey must have the stated version, and the reports the stated tallies. This program
+    must make everything else from them. Since tallies are compared with the reports, estimates that
+    follow from the tallies also follow from the reports.
 
     Parameters
     ----------
     data : bytes
-        The zip.
+        The content of the zip file.
 
     Raises
     ------
     DataError
-        If anything is not as it should be; the message begins with the name of the member.
+        If a check fails. The message begins with the name of the member.
     """
     found = unpack(data)
     check_description(data, found)
@@ -125,7 +125,7 @@ def read_bundle(data: bytes) -> tuple[BundledStudy, Verified]:
         raise DataError(f"{_first_of(made, found)}: expected the members of a bundle, got others")
     for name in compared:
         if name == DESCRIPTION:
-            # It states the hashes of what is there, not of what was just made.
+            # It states the hashes of the members that were found, not of those just made.
             made[name] = description(study, found).encode()
         _compare(name, found[name], made[name], all_columns=is_ours)
     return study, Verified(
@@ -136,7 +136,7 @@ def read_bundle(data: bytes) -> tuple[BundledStudy, Verified]:
 
 
 def _check_number(study: BundledStudy, tallies: Mapping[str, Ints]) -> None:
-    """Raise DataError unless as many reports are stated as were tallied."""
+    """Raise DataError unless the stated number of reports is that of the tallies."""
     stated = study.fieldwork.reports
     for question in study.survey.questions:
         there = question.randomizer.reports_in(tallies[question.id])
@@ -157,7 +157,7 @@ def _first_of(some: Mapping[str, Any], others: Mapping[str, Any]) -> str:
 
 
 def _read(name: str, found: Mapping[str, bytes], read: Callable[[str], Any]) -> Any:
-    """Return what a member says; raise DataError with its name if it cannot be read."""
+    """Return the content of a member; raise DataError with its name if it cannot be read."""
     if name not in found:
         raise DataError(f"{name}: expected a member of this name, got none")
     try:
@@ -202,7 +202,7 @@ def _stated(package: Any, survey: Survey) -> BundledStudy:
     fieldwork = Fieldwork(**facts["fieldwork"])
     usual = asdict(Fieldwork(0))
     for name, value in asdict(fieldwork).items():
-        # How many people were invited need not be known.
+        # The number of invited people need not be known.
         if type(value) is not type(usual[name]) and (usual[name], type(value)) != (None, int):
             raise ValueError(f"fieldwork: {name} {shown(value)}")
     licenses = package.get("licenses", [{"name": ""}])
@@ -211,7 +211,7 @@ def _stated(package: Any, survey: Survey) -> BundledStudy:
 
 
 def _reports(survey: Survey, text: str) -> list[dict[str, Any]]:
-    """Return the reports of a table, each one that its randomizer can make."""
+    """Return the reports of a table; each must be one that its randomizer can make."""
     rows = csv.reader(io.StringIO(text))
     header = next(rows)
     _check_header("reports.csv", header)
@@ -235,9 +235,9 @@ def _reports(survey: Survey, text: str) -> list[dict[str, Any]]:
 
 
 def _compare(name: str, stated: bytes, made: bytes, all_columns: bool) -> None:
-    """Raise DataError unless a member is what was made anew, but for the last digits of numbers.
+    """Raise DataError unless a member equals the one made anew, up to the last digits of numbers.
 
-    Another release can have other columns: without `all_columns` those are compared that both have.
+    Another release can have other columns. Without `all_columns`, only common columns are compared.
     """
     if stated == made:
         return
@@ -265,7 +265,7 @@ def _compare(name: str, stated: bytes, made: bytes, all_columns: bool) -> None:
 
 
 def _check_header(name: str, header: list[str], needed: tuple[str, ...] = ()) -> None:
-    """Raise DataError unless each column stands there once, and all that are needed do."""
+    """Raise DataError unless each column appears once, and all needed columns appear."""
     for column in header:
         if header.count(column) > 1:
             raise DataError(f"{name}: expected each column once, got {shown(column)} again")

@@ -1,8 +1,8 @@
-"""Two questions at once: shares of all pairs of answers, in groups and between them.
+"""Crosstabs of two questions: shares of all pairs of answers, within groups and between them.
 
-If each answer was randomized by itself, debiased reports multiply: the product of two scores is 1
-on average for the true pair, and 0 for every other (Kronecker inversion; docs/methods.md, (17)). Of
-one draw for both answers their products are debiased in turn
+If answers were randomized independently, debiased reports multiply: the expected product of two
+scores is 1 for the true pair, and 0 for every other (Kronecker inversion; docs/methods.md, (17)).
+If both answers come from one draw, the products are debiased in turn
 (`analysis.estimate.columns.together`).
 """
 
@@ -30,16 +30,16 @@ from analysis.study.shown import draw_groups, html_pictures, html_table
 
 Array = NDArray[np.float64]
 
-#: Kinds of pairs of reports times cells; of more, the likelihood takes over ten seconds.
+#: The most kinds of pairs of reports times cells. With more, the likelihood takes over ten seconds.
 MOST_PROFILED = 2**23
-#: Half the width of an interval that makes a share of one half be anything from 0 to 1.
+#: Half the width of an interval that has all shares from 0 to 1 if the share is one half.
 NOTHING = 0.5
-#: Half the width that is worth asking for.
+#: Half the width of an interval that is worth asking for.
 WORTH = 0.1
 
 
 class CannotTell(ValueError):
-    """Too few respondents for so much noise: there were `n`, and it takes `needed`."""
+    """Respondents are too few for the noise: there are `n`, and it takes `needed`."""
 
     def __init__(self, message: str, n: float, needed: int) -> None:
         super().__init__(message)
@@ -48,14 +48,14 @@ class CannotTell(ValueError):
 
 @dataclass(frozen=True)
 class Crosstab:
-    """The table of two questions; each part is computed when it is first used, and kept."""
+    """The table of two questions. Each part is computed when it is first used, and kept."""
 
     pairs: Pairs
     confidence_level: float
 
     @cached_property
     def shares(self) -> Array:
-        """(k of first, k of second) unbiased estimates; single ones may lie outside [0, 1]."""
+        """(k of first, k of second) unbiased estimates, which may lie outside [0, 1]."""
         return self.pairs.averages(self.pairs.first.scores, self.pairs.second.scores)
 
     @cached_property
@@ -71,17 +71,17 @@ class Crosstab:
 
     @property
     def likeliest(self) -> Array:
-        """Maximum-likelihood shares, for display: they sum to 1, none is below 0."""
+        """Maximum-likelihood shares for display. They sum to 1, and none is below 0."""
         return self.pairs.likeliest.weights.reshape(self.shares.shape)
 
     @cached_property
     def intervals(self) -> tuple[tuple[Interval, ...], ...]:
-        """Interval of each share by itself: empirical likelihood; normal in very large tables."""
+        """Single intervals of shares, by empirical likelihood, or normal in very large tables."""
         high, wide = self.shares.shape
         return tuple(tuple(self._interval(a, b) for b in range(wide)) for a in range(high))
 
     def rows(self) -> list[Row]:
-        """Return all: shares, those within groups, differences and ratios, correlation, means."""
+        """Return all rows: shares, also within groups, differences, ratios, correlation, means."""
         associations = association_rows(self.pairs, self.confidence_level)
         return [*self._shares(), *self._groups(), *self._turned_groups(), *associations]
 
@@ -90,14 +90,14 @@ class Crosstab:
         return to_frame(self.rows())
 
     def _repr_html_(self) -> str:
-        """Return for a notebook the shares of the second question in the groups of the first."""
+        """Return the shares of the second question in the groups of the first, for a notebook."""
         shares = [row for row in self.rows() if row.quantity == "row-share"]
         return html_table(shares) + html_pictures(draw_groups(self.pairs.second.name, shares))
 
     def _interval(self, a: int, b: int) -> Interval:
         share, error = float(self.shares[a, b]), float(self.std_errors[a, b])
         if error < 1e-9:
-            # Reports are all alike: only their range can tell how far off the share may be.
+            # All reports are alike, so only the range of scores bounds the share.
             ends = np.array([self._cell(a, b).above.min(), self._cell(a, b).above.max()])
             n = round(self.pairs.n_effective)
             return average_interval(ends, share, n, self.confidence_level)
@@ -162,22 +162,22 @@ def crosstab(
     Parameters
     ----------
     first, second : Column
-        Of the same respondents, in the same order, each randomized by itself or in one draw: two
-        options that share a report are not.
+        Columns of the same respondents in the same order, randomized independently or in one draw.
+        Two options that share a report are not.
     confidence_level : float
-        Of every interval by itself, in (0, 1).
+        The level of each single interval, in (0, 1).
     weights : (n,) array, optional
-        Of respondents. Standard errors are linearized; likelihoods count the effective number of
-        respondents (Kish).
+        The weights of respondents. Standard errors are linearized. Likelihoods count the effective
+        number of respondents (Kish).
 
     Raises
     ------
     CannotTell
-        If the noise hides everything: if all pairs were equally common, the interval of a share
-        of one half would be [0, 1] in the cell with the most noise.
+        If the noise hides everything. That is so if the interval of a share of one half would be
+        [0, 1] in the noisiest cell when all pairs are equally common.
     ValueError
-        If the columns are of different respondents or of one report, a question has more than 64
-        values, or weights are not numbers of at least 0.
+        If the columns have different respondents or share reports, if a question has more than 64
+        values, or if weights are not numbers of at least 0.
     """
     check_level(confidence_level)
     check_columns(first, second)
@@ -203,19 +203,19 @@ def crosstab(
 
 
 def _noise(pairs: Pairs) -> float:
-    """Return the largest mean square of a cell's scores, if all were equally common."""
+    """Return the largest mean square of a cell's scores if all pairs are equally common."""
     first, second = (
         float((_law(column) @ column.scores**2).max()) for column in (pairs.first, pairs.second)
     )
-    # Deviations from the mean score have the mean square of the scores, less that mean's square.
+    # The variance of scores is their mean square less the square of their mean.
     means = 1 / len(pairs.first.values) ** 2, 1 / len(pairs.second.values) ** 2
     together = ((1 + pairs.excess) ** 2 - 1) * (first - means[0]) * (second - means[1])
     return first * second + together
 
 
 def _law(column: Column) -> Array:
-    """Return (reports,) the chance of each report if all values were equally common.
+    """Return (reports,) the probability of each report if all values are equally common.
 
-    Where not all reports are listed, it is how often each was made.
+    If not all reports are listed, it is the frequency of each report.
     """
     return column.chances.mean(axis=1) if column.whole else column.counts() / column.n

@@ -1,4 +1,4 @@
-"""Correlation of two amounts, and means within groups: also of tables too large to print."""
+"""Correlation of two amounts, and means within groups, also of tables too large to print."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,8 @@ from analysis.study.crosstab.row import Row, make_row
 def correlation(pairs: Pairs, confidence_level: float = 0.95) -> Finding | None:
     """Return the correlation of the true amounts; None if the values have no amounts.
 
-    It is made of debiased moments. The interval is Fieller's of the covariance and the product of
-    the deviations: it covers everything if noise leaves open whether answers differ at all.
+    It is made of debiased moments. The interval is Fieller's for the covariance and the product of
+    the standard deviations. It has all values if noise leaves open whether answers differ at all.
 
     References
     ----------
@@ -33,14 +33,14 @@ def correlation(pairs: Pairs, confidence_level: float = 0.95) -> Finding | None:
 def correlation_of_moments(
     averages: NDArray[np.float64], covariance: NDArray[np.float64], confidence_level: float
 ) -> Finding:
-    """Return the correlation that follows from averages of 1, x, x² times 1, y, y².
+    """Return the correlation that follows from the averages of products of 1, x, x² and 1, y, y².
 
     Parameters
     ----------
     averages : (3, 3) array
-        Of those who answered both, as parts of all: others count as 0.
+        The averages over everybody. Those who did not answer both count as 0.
     covariance : (9, 9) array
-        Of the raveled averages.
+        The covariance of the raveled averages.
     confidence_level : float
         In (0, 1).
     """
@@ -53,7 +53,7 @@ def correlation_of_moments(
     if spread_x <= 0 or spread_y <= 0:
         return unknown
     both, deviations = float(xy / there - mean_x * mean_y), float(np.sqrt(spread_x * spread_y))
-    # How the covariance, and the product of deviations, change with each of the nine averages.
+    # The derivatives of the covariance, and of the product of deviations, by the nine averages.
     slope_both = np.array(
         [[2 * mean_x * mean_y - xy / there, -mean_x, 0], [-mean_y, 1, 0], [0, 0, 0]]
     )
@@ -71,8 +71,8 @@ def correlation_of_moments(
 def group_mean(pairs: Pairs, group: int, confidence_level: float = 0.95) -> Finding | None:
     """Return the mean amount of the second question in a group; None if values have no amounts.
 
-    It is that of those who answered it and have the value of the first question with the index
-    `group`. The interval is by empirical likelihood.
+    It is the mean over those who answered it and have the value with the index `group` of the first
+    question. The interval is by empirical likelihood.
     """
     powers, amounts = debiased_powers(pairs.second), pairs.second.amounts
     if powers is None or amounts is None:
@@ -98,8 +98,7 @@ def possible_amounts(column: Column) -> tuple[float, float]:
 def association_rows(pairs: Pairs, confidence_level: float = 0.95) -> list[Row]:
     """Return the correlation, and the means of each question in the groups of the other.
 
-    There are as many rows as the amounts allow, also for questions with more values than a table
-    takes.
+    Rows without amounts are left out. Questions may have more values than a table takes.
     """
     rows = []
     together = correlation(pairs, confidence_level)
@@ -123,9 +122,10 @@ def association_rows(pairs: Pairs, confidence_level: float = 0.95) -> list[Row]:
 
 
 def debiased_powers(column: Column) -> NDArray[np.float64] | None:
-    """Return (reports, 3) debiased: 1 if an answer was given, its amount, and its square; else 0.
+    """Return (reports, 3) debiased powers: 1, the amount and its square, or 0 without an answer.
 
-    None if the values have no amounts. Of two answers the event amounts to 1, the other to 0.
+    The result is None if the values have no amounts. Of two answers, the event has the amount 1,
+    and the other 0.
     """
     known = column.amounts
     if known is None:
@@ -136,8 +136,8 @@ def debiased_powers(column: Column) -> NDArray[np.float64] | None:
     amounts = np.array(known)
     missing = np.isnan(amounts)
     amounts = np.where(missing, 0.0, amounts)
-    # Bits and hashes have scores whose sum is not 1: only the noise that answers have in common
-    # with their amounts cancels in a mean.
+    # The scores of bits and hashes do not sum to 1. Only noise that answers share with their
+    # amounts cancels in a mean.
     answered = np.ones(len(column.scores))
     if missing.any():
         answered = column.scores[:, ~missing].sum(axis=1)

@@ -1,4 +1,4 @@
-"""Shares within groups that nobody was seen to be in, and how far groups are apart."""
+"""Shares within groups whose members are not known, and differences between groups."""
 
 from dataclasses import dataclass, replace
 from math import inf, sqrt
@@ -18,10 +18,10 @@ Array = NDArray[np.float64]
 class Finding:
     """An estimate of a share, mean, difference, ratio or correlation, with its interval.
 
-    `estimate` is made of unbiased ones, and may be impossible. It and its error are None where the
-    denominator, such as the share of a group, is not above 0. The method of `interval` is ``none``
-    where reports do not show that the denominator is above 0. `few` says whether the interval
-    depends on a kind of report of which there are too few.
+    `estimate` is made of unbiased estimates, and may be impossible. It and its error are None if
+    the denominator, such as the share of a group, is not above 0. The method of `interval` is
+    ``none`` if reports do not show that the denominator is above 0. `few` says whether the interval
+    depends on a kind of report that is too rare.
     """
 
     estimate: float | None
@@ -33,8 +33,8 @@ class Finding:
 def group_share(pairs: Pairs, group: int, value: int, confidence_level: float = 0.95) -> Finding:
     """Return the share of a value of the second question among those with a value of the first.
 
-    `group` is the index of the value of the first question, `value` that of the second. Take
-    `Pairs.turned` for groups by the second question. The interval is by empirical likelihood.
+    `group` is the index of the value of the first question, and `value` that of the second. Use
+    `Pairs.turned` for groups by the second question. The interval is by empirical likelihood; see
     docs/methods.md, (19).
     """
     (among, there), covariance = _moments(pairs, [group], value)
@@ -51,11 +51,11 @@ def contrasts(
 ) -> tuple[Finding, Finding]:
     """Return the difference and the ratio of a value's shares in a group and in a reference group.
 
-    Both are ratios of products of unbiased shares, and have Fieller's interval: at borders, where
-    those made of the intervals of both shares (MOVER) hold .90, it holds .94 and more. But where
-    reports are few, Fieller's holds .72 and MOVER's .95, which is then given. The upper end of the
-    interval of a ratio may be infinite. `groups` are indices of values of the first question: the
-    group, and its reference; `value` is that of a value of the second.
+    Both are ratios of products of unbiased shares, and have Fieller's interval. At borders it
+    covers .94 or more, while an interval made of those of both shares (MOVER) covers .90. But if
+    reports are few, Fieller's covers .72, and MOVER's, which is then given, covers .95. The upper
+    end of the interval of a ratio may be infinite. `groups` are the indices of the group and its
+    reference among the values of the first question. `value` is the index of a value of the second.
     """
     (share, size, reference, base), covariance = _moments(pairs, list(groups), value)
     product, cross, cross_reference = size * base, share * base, reference * size
@@ -113,7 +113,7 @@ def _part(pairs: Pairs, group: int, value: int) -> Quotient:
 
 
 def _moments(pairs: Pairs, groups: list[int], value: int) -> tuple[Array, Array]:
-    """Return the unbiased share of (group, value) and of the group, for each; their covariance."""
+    """Return the unbiased shares of (group, value) and of the group for each, and a covariance."""
     group_scores, value_scores = pairs.first.scores[:, groups], pairs.second.scores[:, [value]]
     value_scores = np.hstack([value_scores, np.ones_like(value_scores)])
     averages = pairs.averages(group_scores, value_scores).ravel()

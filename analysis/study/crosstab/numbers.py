@@ -1,7 +1,7 @@
-"""Numbers of respondents beside each other, or in the groups of a question: not by their values.
+"""Correlations of respondents' numbers, and their means in the groups of a question.
 
 Amounts of few values make a table (`analysis.study.crosstab`). Known numbers of many values, and
-scrambled ones, have only debiased powers of each respondent: 1, the number, and its square.
+scrambled numbers, have only debiased powers for each respondent: 1, the number, and its square.
 """
 
 from dataclasses import dataclass
@@ -33,9 +33,9 @@ class Numbers:
     ----------
     name : str
     powers : (n, 3) array
-        Debiased: 1 if a number was given, the number, and its square; else 0.
+        Debiased powers: 1, the number and its square, or 0 if no number was given.
     possible : pair of float
-        The least and the largest number that there can be.
+        The least and the largest possible number.
     """
 
     name: str
@@ -50,7 +50,7 @@ class Numbers:
 
     @classmethod
     def of_column(cls, column: Column) -> "Numbers":
-        """Return the amounts of a column's values; of two values one counts as 1.
+        """Return the amounts of a column's values. Of two values, one counts as 1.
 
         Raises
         ------
@@ -67,7 +67,7 @@ class Numbers:
 
     @property
     def scaled(self) -> Array:
-        """The powers of the number less its mean, divided by about its standard deviation."""
+        """The powers of the number, centered, and divided by about its standard deviation."""
         there, first, second = self.powers.mean(axis=0)
         if there <= 0:
             return self.powers
@@ -92,8 +92,8 @@ def correlation_of_numbers(
 ) -> Finding:
     """Return the correlation of two numbers of the same respondents.
 
-    See `analysis.study.crosstab.association.correlation`; standard errors with `weights` are
-    linearized. Both must be randomized apart, or known.
+    See `analysis.study.crosstab.association.correlation`. Standard errors with `weights` are
+    linearized. Both numbers must be randomized independently, or known.
     """
     products = (first.scaled[:, :, None] * second.scaled[:, None, :]).reshape(-1, 9)
     averages, covariance = _moments(products, weights)
@@ -139,9 +139,9 @@ def number_rows(
         A randomized question of the same respondents; `first` may be its amounts.
     second : Numbers
     confidence_level : float
-        Of every interval by itself, in (0, 1).
+        The level of each single interval, in (0, 1).
     weights : (n,) array, optional
-        Of respondents.
+        The weights of respondents.
 
     Raises
     ------
@@ -149,7 +149,7 @@ def number_rows(
         If there are fewer than two respondents.
     """
     if len(second.powers) < 2:
-        raise ValueError(f"expected 2 respondents at least, got {len(second.powers)}")
+        raise ValueError(f"expected at least 2 respondents, got {len(second.powers)}")
     named: list[tuple[str, tuple[str, str], Finding, tuple[float, float]]] = []
     if first is not None:
         found = correlation_of_numbers(first, second, confidence_level, weights)

@@ -1,4 +1,4 @@
-"""Counts of the pairs of reports that respondents made: all of a crosstab is made of them."""
+"""Counts of the pairs of reports that respondents made, from which a crosstab is made."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,9 +17,9 @@ from analysis.estimate.mixture import Mixture, mixture
 
 Array = NDArray[np.float64]
 
-#: A question of more values makes no table, and no groups.
+#: The most values of a question that makes a table or groups.
 MOST_VALUES = 64
-#: Up to so many cells, which take 16 MB, pairs are counted in a plain table.
+#: Up to this many cells, which take 16 MB, pairs are counted in a dense table.
 _DENSE = 2**21
 
 
@@ -30,11 +30,11 @@ class Pairs:
     Attributes
     ----------
     first, second : Column
-        Of the same respondents, in the same order, each randomized by itself or in one draw.
+        Columns of the same respondents in the same order, randomized independently or in one draw.
     counts, squares : (reports of first, reports of second) arrays, dense or sparse
-        Sums of the respondents' weights, and of the squares of them; the same without weights.
+        Sums of the respondents' weights, and of their squares. Without weights both are equal.
     n : int
-        Respondents.
+        The number of respondents.
     """
 
     first: Column
@@ -45,37 +45,37 @@ class Pairs:
 
     @cached_property
     def total(self) -> float:
-        """Sum of the weights."""
+        """The sum of the weights."""
         return float(self.counts.sum())
 
     @cached_property
     def n_effective(self) -> float:
-        """The effective number of respondents, of equal weight (Kish, Survey Sampling 1965)."""
+        """The effective number of equally weighted respondents (Kish, Survey Sampling 1965)."""
         return self.total**2 / float(self.squares.sum())
 
     @cached_property
     def together(self) -> Pattern | None:
-        """The channel of both reports, if they come from one draw."""
+        """The channel of both reports if they come from one draw; None otherwise."""
         places = [self.first.place, self.second.place]
         return channel_of(places) if len(drawn_together(places)) == 1 else None
 
     @cached_property
     def excess(self) -> float:
-        """The factor of a product of deviations, less 1: it is 0 for separate draws.
+        """The factor of a product of deviations, less 1. It is 0 for separate draws.
 
         See `analysis.estimate.columns.together`.
         """
         return 0.0 if self.together is None else float(self.together.factor(0, 1) - 1)
 
     def debiased(self, left: Array, right: Array, means: tuple[Any, Any]) -> Array:
-        """Return the debiased product of two scores; `means` are theirs of average reports."""
+        """Return the debiased product of two scores; `means` are those of average reports."""
         both = left * right
         if self.excess:
             both = both + self.excess * (left - means[0]) * (right - means[1])
         return np.asarray(both)
 
     def _terms(self, left: Array, right: Array) -> list[tuple[Array, Array]]:
-        """Return scores whose products make up the debiased product of two scores, as a sum."""
+        """Return scores whose products sum to the debiased product of two scores."""
         if not self.excess:
             return [(left, right)]
         return [(left, right), (self.excess * (left - left[-1]), right - right[-1])]
@@ -84,21 +84,21 @@ class Pairs:
         return np.asarray(sum(one.T @ (counts @ other) for one, other in self._terms(left, right)))
 
     def averages(self, left: Array, right: Array) -> Array:
-        """Return the (i, j) weighted averages over respondents of debiased products of two scores.
+        """Return (i, j) weighted averages, over respondents, of debiased products of two scores.
 
-        `left` has i scores of each report of the first column, `right` j of the second.
+        `left` has i scores of each report of the first column, and `right` has j of the second.
         """
         return self._sums(left, right, self.counts) / self.total
 
     def covariance(self, left: Array, right: Array) -> Array:
         """Return the (i j, i j) covariance of raveled `averages`, linearized if there are weights.
 
-        docs/methods.md, (18).
+        See docs/methods.md, (18).
 
         Raise `ValueError` if there are fewer than two respondents.
         """
         if self.n < 2:
-            raise ValueError(f"a standard error needs 2 respondents or more, got {self.n}")
+            raise ValueError(f"a standard error needs at least 2 respondents, got {self.n}")
         wide, high = left.shape[1], right.shape[1]
         products = np.zeros((wide * wide, high * high))
         for (one, other), (again, and_other) in product(self._terms(left, right), repeat=2):
@@ -111,7 +111,7 @@ class Pairs:
         return np.asarray(apart * (self.n / (self.n - 1) / self.total**2))
 
     def variances(self, left: Array, right: Array) -> Array:
-        """Return the diagonal of `covariance` as (i, j)."""
+        """Return the diagonal of `covariance` as an (i, j) array."""
         mean = self.averages(left, right)
         apart = float(self.squares.sum()) * mean**2
         apart -= 2 * mean * self._sums(left, right, self.squares)
@@ -121,19 +121,19 @@ class Pairs:
 
     @property
     def turned(self) -> "Pairs":
-        """The same with the questions in the other order."""
+        """The same counts with the questions in the other order."""
         return Pairs(self.second, self.first, self.counts.T, self.squares.T, self.n)
 
     @cached_property
     def seen(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
-        """Reports of each question that were made together, and how often: `n_effective` in all."""
+        """Pairs of reports that were made together, and how often: `n_effective` in all."""
         rows, columns = self.counts.nonzero()
         times = np.asarray(self.counts[rows, columns], dtype=np.float64)
         return rows, columns, times * (self.n_effective / self.total)
 
     @cached_property
     def squares_seen(self) -> Array:
-        """Squared weights of those who made the pairs of `seen`: `n_effective` in all."""
+        """Squared weights of those who made the pairs of `seen`, which sum to `n_effective`."""
         rows, columns, _ = self.seen
         squares = np.asarray(self.squares[rows, columns], dtype=np.float64)
         return squares * (self.n_effective / float(squares.sum()))
@@ -141,7 +141,7 @@ class Pairs:
     @cached_property
     def likeliest(self) -> Mixture:
         """The likeliest shares of pairs of values, in the order of the raveled table."""
-        # Reports that are as likely under each value count as one kind; of hashes many are.
+        # Reports with equal probabilities under each value count as one kind, as many hashes do.
         first, kind_of_first = _kinds(self.first.chances)
         second, kind_of_second = _kinds(self.second.chances)
         rows, columns, times = self.seen
@@ -150,7 +150,7 @@ class Pairs:
         rows, columns = np.divmod(cells, len(second))
         products = first[rows][:, :, None] * second[columns][:, None, :]
         if self.together is not None:
-            # The largest entry of a row is that of the values in the set.
+            # The largest entry of a row is at the values in the set.
             holds = first[rows][:, :, None] == 1, second[columns][:, None, :] == 1
             products = chance_of(self.together, holds)
         often = np.asarray(np.bincount(where, times), dtype=np.float64)
@@ -163,15 +163,15 @@ def pairs_of(first: Column, second: Column, weights: Array | None = None) -> Pai
     Parameters
     ----------
     first, second : Column
-        Of the same respondents, in the same order, each randomized by itself or in one draw.
+        Columns of the same respondents in the same order, randomized independently or in one draw.
     weights : (n,) array, optional
-        Of respondents, at least 0.
+        The weights of respondents, at least 0.
 
     Raises
     ------
     ValueError
-        If the columns are of different respondents, or of one report; if weights are not numbers of
-        at least 0, of as many respondents; if there is nobody.
+        If the columns have different respondents or share reports, if weights are not a number of
+        at least 0 for each respondent, or if there are no respondents.
     """
     if first.n != second.n:
         raise ValueError(
@@ -202,7 +202,7 @@ def _counted(first: Column, second: Column, weights: Array | None) -> Any:
         ones = np.ones(first.n) if weights is None else weights
         return scipy.sparse.csr_array((ones, (first.codes, second.codes)), shape=shape)
     counts = np.zeros(shape[0] * shape[1])
-    # In pieces that stay in the cache: new memory for all takes longer than counting.
+    # Pieces stay in the cache, since new memory for all takes longer than counting.
     for part in parts(first.n, max(32768, 4 * len(counts))):
         cells = first.codes[part] * shape[1] + second.codes[part]
         counts += np.bincount(cells, None if weights is None else weights[part], len(counts))
@@ -214,7 +214,7 @@ def _products(scores: Array, others: Array) -> Array:
 
 
 def _kinds(chances: Array) -> tuple[Array, NDArray[np.int64]]:
-    """Return the distinct rows, as parts of their largest entry, and which of them each row is."""
+    """Return distinct rows relative to their largest entry, and the index of each row's kind."""
     scaled = chances / np.maximum(chances.max(axis=1, keepdims=True), 1e-300)
     rounded = np.round(scaled, 12)
     _, first, where = np.unique(rounded, axis=0, return_index=True, return_inverse=True)

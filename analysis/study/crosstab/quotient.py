@@ -1,4 +1,4 @@
-"""A ratio of two averages over pairs of reports: its interval, and whether reports are too few."""
+"""A ratio of two averages over pairs of reports, its interval, and whether reports are few."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from analysis.study.crosstab.pairs import Pairs
 
 Array = NDArray[np.float64]
 
-#: Of fewer reports the number is not nearly normal (Cochran, Biometrics 1954).
+#: A smaller number of reports is not nearly normal (Cochran, Biometrics 1954).
 FEWEST = 5
 
 
@@ -22,8 +22,9 @@ class Quotient:
     Attributes
     ----------
     times, squares : (kinds,) arrays
-        Weights of respondents, and squares of them, by the kind of pair; both sum to `n_effective`.
-        Kinds with the least and the largest scores are listed even if nobody made them.
+        Sums of weights of respondents, and of their squares, by the kind of pair. Both sum to
+        `n_effective`. Kinds with the least and the largest scores are listed even if nobody made
+        them.
     above, below : (kinds,) arrays
         The scores of the numerator and of the denominator.
     """
@@ -34,7 +35,7 @@ class Quotient:
     below: Array
 
     def interval(self, possible: tuple[float, float], confidence_level: float) -> Interval:
-        """Return the empirical-likelihood interval: see `empirical_interval`."""
+        """Return the empirical-likelihood interval; see `empirical_interval`."""
         return empirical_interval(
             self.times, self.above, self.below, possible, confidence_level, self.squares
         )
@@ -51,19 +52,20 @@ class Quotient:
 
 
 def quotient(pairs: Pairs, group: Array, above: Array, below: Array | None = None) -> Quotient:
-    """Return the expectation of ``group * above``, divided by that of ``group * below`` if given.
+    """Return the ratio of the expectations of ``group * above`` and ``group * below``.
 
-    `group` has a score for each report of the first question, `above` and `below` of the second.
+    `group` has a score for each report of the first question, `above` and `below` for each of the
+    second. By default `below` is 1.
     """
     rows, columns, times = pairs.seen
-    # Kinds at the corners of what is possible; all others have scores in between.
+    # These kinds have the least and largest possible scores. All others lie between.
     first, second = pairs.first.chances.any(axis=1), pairs.second.chances.any(axis=1)
     ends = np.array([group[first].min(), group[first].max()])[:, None]
-    # Two scores as one complex number: numpy sorts these ten times as fast as rows of two.
+    # Two scores are one complex number, since numpy sorts these ten times as fast as rows of two.
     corners = np.unique(above[second] + 1j * (above if below is None else below)[second])
 
     def scores(of_values: Array, at_corners: Array) -> Array:
-        """Return the debiased products of the group's score and another, for all kinds."""
+        """Return the debiased products of the group's score and another score, for all kinds."""
         means = group[-1], of_values[-1]
         made = pairs.debiased(group[rows], of_values[columns], means)
         return np.append(made, pairs.debiased(ends, at_corners, means).ravel())

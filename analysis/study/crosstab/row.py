@@ -1,4 +1,4 @@
-"""The rows of a crosstab's table, as other programs read them: each is one quantity."""
+"""The rows of a crosstab's table in the form that other programs read. Each has one quantity."""
 
 from dataclasses import dataclass
 
@@ -14,19 +14,20 @@ class Row:
     """One quantity of two questions.
 
     `quantity` is ``share`` (of a pair of values), ``row-share`` (of the second value among those
-    with the first), ``column-share`` (of the first among those with the second), ``difference`` or
-    ``ratio`` (of the row-share in a group, and that in the group of the first value),
+    with the first), ``column-share`` (of the first value among those with the second),
+    ``difference`` or ``ratio`` (of row-shares in a group and in the group of the first value),
     ``correlation``, or ``mean`` (of one question's amounts in the group of the other's value; the
-    question that is averaged has the term ``mean``).
+    averaged question has the term ``mean``).
 
-    `estimate` is unbiased for shares, and else made of unbiased estimates; it may be impossible,
-    and is None where its denominator is not above 0. `likeliest` is by maximum likelihood, for
-    display, of shares alone. The upper end of a ratio may be infinite. `flag` holds words joined by
-    ``;``: ``out-of-range`` (the estimate is no possible value), ``boundary`` (the likeliest share
-    is at the border of what is possible), ``few`` (fewer than 100 respondents, or than 5 reports of
-    a kind that the interval depends on), ``not-converged``, and ``unreliable`` (next to nothing can
-    be said: the interval has half of all that is possible, or reports do not show that a group's
-    share or a variance is above 0), and ``no-upper-limit`` (of a ratio: `conf_high` is infinite).
+    `estimate` is unbiased for shares, and otherwise made of unbiased estimates. It may be
+    impossible, and is None if its denominator is not above 0. `likeliest` is the maximum-likelihood
+    estimate for display, for shares alone. The upper end of a ratio may be infinite. `flag` holds
+    words joined by ``;``: ``out-of-range`` (the estimate is not a possible value), ``boundary``
+    (the likeliest share is at the border of the possible range), ``few`` (there are fewer than 100
+    respondents, or fewer than 5 reports of a kind that the interval depends on), ``not-converged``,
+    ``unreliable`` (the interval has half of the possible range, or reports do not show that a
+    group's share or a variance is above 0) and ``no-upper-limit`` (`conf_high` of a ratio is
+    infinite).
     """
 
     quantity: str
@@ -53,7 +54,7 @@ def make_row(
     possible: tuple[float, float] = (0.0, 1.0),
     likeliest: float | None = None,
 ) -> Row:
-    """Return a row, with the flags that follow from its numbers."""
+    """Return a row with its flags."""
     (low, high), estimate, interval = possible, finding.estimate, finding.interval
     flags = ["out-of-range"] * (estimate is not None and not low <= estimate <= high)
     if likeliest is not None:

@@ -1,6 +1,6 @@
-"""What ε and δ mean, cost and buy, for a yes-no question that nobody has written yet.
+"""The meaning, cost and precision of ε and δ, for a yes-no question that nobody has written yet.
 
-Each function takes a few numbers, and calls what plans, tables and ledgers of real surveys call.
+Each function takes a few numbers, and calls the functions of plans, tables and ledgers.
 """
 
 from analysis.study.exploration.budget import Query, spend_cap

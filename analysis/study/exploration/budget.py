@@ -1,4 +1,4 @@
-"""Spending a cap, query after query, until one is refused."""
+"""The spending of a cap, query after query, until a query is refused."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,17 +11,17 @@ from analysis.privacy.ledger import in_epsilon
 from analysis.privacy.meaning import strongest_posterior
 from analysis.study.exploration.yes_no import yes_no
 
-#: What somebody believes of an answer before any query.
+#: The belief about an answer before any query.
 _EVEN = 0.5
 
 
 @dataclass(frozen=True)
 class Query:
-    """One yes-no question put to a respondent, and what is spent and left after it.
+    """A yes-no question to a respondent, and the ε that is spent and left after it.
 
-    `charge`, `spent` and `left` are ε, exact to a millionth; a refused query costs nothing. `told`
-    is the smallest total that is proved of all accepted ones, and `belief` what they can make of a
-    belief of one half at most, by the sum of their ε.
+    `charge`, `spent` and `left` are ε, exact to a millionth. A refused query costs nothing. `told`
+    is the smallest proved total of all accepted queries. `belief` is the strongest belief that they
+    can lead to from one half, by the sum of their ε.
     """
 
     epsilon: Decimal
@@ -36,24 +36,25 @@ class Query:
 def spend_cap(cap: Decimal, epsilons: Sequence[Decimal], delta: float) -> list[Query]:
     """Return a row for each query, in order.
 
-    The rule is that of devices and servers: a query whose charge does not fit below the cap is
-    refused, whatever was answered, and later ones that fit are accepted.
+    The rule is that of devices and servers. A query is refused if its charge does not fit below the
+    cap, whatever the answers were. Later queries that fit are accepted.
 
     Parameters
     ----------
     cap : Decimal
-        Of all queries together, above 0, in whole millionths.
+        The cap of all queries together, above 0, in whole millionths.
     epsilons : sequence of Decimal
-        Of each query, from 0.001 to 20.
+        The ε of each query, from 0.001 to 20.
     delta : float
-        Of `told`, in (0, 1); it is spent only where it shows.
+        The δ of `told`, in (0, 1). It is spent only if it helps.
 
     Raises
     ------
     ValueError
         If a number is out of its range.
 
-    By hand: a cap of 1 accepts 0.5 and then 0.25, refuses 0.5, and accepts 0.25: nothing is left.
+    By hand: a cap of 1 accepts 0.5 and then 0.25, refuses 0.5, and accepts 0.25. Then nothing is
+    left.
     """
     check_positive(float(cap), "cap")
     limit, spent, accepted, rows = int(cap * MICRO), 0, list[Decimal](), list[Query]()

@@ -1,4 +1,4 @@
-"""Several yes-no questions in one draw, beside a draw for each."""
+"""Several yes-no questions in one draw, compared with a draw for each."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -14,18 +14,18 @@ from analysis.study.planning import Tradeoff, tradeoffs
 from analysis.study.planning.together import HALF_WIDTH, PossibleDraw
 from analysis.survey.joint_draw import parts_of
 
-#: Intervals are 95 % intervals.
+#: The level of intervals.
 _LEVEL = 0.95
 
 
 @dataclass(frozen=True)
 class Draws:
-    """The respondents that yes-no questions take for a share within ± 5 points.
+    """The numbers of respondents that yes-no questions take for shares within ± 5 points.
 
-    `separate` is for a draw for each question, of the same `total` ε, which is divided evenly:
-    then `each` question has `alone`. `one` is for one draw of the total, in which somebody who
-    knows all other answers learns at most `each` about one. `rows` are the same for other limits,
-    by rising `epsilon_each`. All follow the normal law, at shares of one half.
+    `separate` is the number for a draw for each question. These have the same `total` ε, evenly
+    divided, so that each question has `alone`. `one` is for one draw of the total, in which
+    somebody who knows all other answers learns at most `each` about one answer. `rows` are the same
+    for other limits, by rising `epsilon_each`. All follow the normal law, at shares of one half.
     """
 
     questions: int
@@ -38,21 +38,21 @@ class Draws:
 
 
 def compare_draws(questions: int, total: Decimal, each: Decimal) -> Draws:
-    """Return what one draw saves, with the numbers that `plan --table together` prints.
+    """Return the saving of one draw, by the numbers that `plan --table together` prints.
 
     Parameters
     ----------
     questions : int
-        From 2 to 12.
+        The number of questions, from 2 to 12.
     total : Decimal
-        ε of all of them together, at most 20.
+        The ε of all questions together, at most 20.
     each : Decimal
-        The limit of one, from ``total / questions`` to ``total``.
+        The limit of one question, from ``total / questions`` to ``total``.
 
     Raises
     ------
     ValueError
-        If a number is out of its range, or weights cannot be made whole within the limits.
+        If a number is out of its range, or if weights cannot be made whole within the limits.
     """
     check_count(questions, "questions", 12)
     if questions < 2:

@@ -1,4 +1,4 @@
-"""What ε and δ mean for one person: odds, beliefs, and how seldom a report reveals more."""
+"""The meaning of ε and δ for one person: odds, beliefs, and how seldom a report reveals more."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,10 +15,11 @@ from analysis.study.exploration.yes_no import yes_no
 class Meaning:
     """The meaning of one report on a yes-no question.
 
-    `odds` is e^ε: a report is at most so many times as likely under one answer as under the other.
-    `yes` and `no` are the chances that people with these true answers send "yes". `prior` is a
-    belief that somebody's true answer is "yes"; it becomes `after_yes` if they send "yes", and
-    `after_no` if they send "no". `strongest` is the most that any report of this ε can make of it.
+    `odds` is e^ε, the most by which a report can be likelier under one answer than under the other.
+    `yes` and `no` are the probabilities that people with these true answers send "yes". `prior` is
+    a belief that somebody's true answer is "yes". It becomes `after_yes` if they send "yes", and
+    `after_no` if they send "no". `strongest` is the strongest belief that any report of this ε can
+    lead to.
     """
 
     epsilon: float
@@ -37,16 +38,16 @@ def meaning(epsilon: Decimal, prior: float) -> Meaning:
     Parameters
     ----------
     epsilon : Decimal
-        Of the report, from 0.001 to 20.
+        The ε of the report, from 0.001 to 20.
     prior : float
-        In 0..1.
+        The belief before the report, in 0..1.
 
     Raises
     ------
     ValueError
         If a number is out of its range.
 
-    By hand: ε = ln 3 has the odds 3, the chances 3/4 and 1/4, and moves one half to 3/4 or 1/4.
+    By hand: ε = ln 3 has the odds 3, the probabilities 3/4 and 1/4, and moves 1/2 to 3/4 or 1/4.
     """
     (question,) = yes_no(epsilon).questions
     row = odds(question)[0]
@@ -64,7 +65,7 @@ def meaning(epsilon: Decimal, prior: float) -> Meaning:
 
 
 def beliefs(epsilon: Decimal, priors: Sequence[float]) -> list[Meaning]:
-    """Return `meaning` for each belief before, for a curve."""
+    """Return `meaning` for each prior belief, for a curve."""
     return [meaning(epsilon, prior) for prior in priors]
 
 
@@ -72,8 +73,8 @@ def beliefs(epsilon: Decimal, priors: Sequence[float]) -> list[Meaning]:
 class Told:
     """The totals of ε that some reports of one person reveal together.
 
-    `plain` is the sum of their ε, which holds always. `total` holds with the δ. `beyond` is the
-    chance that the reports of a person tell more than `total` of what they were; it is above δ.
+    `plain` is the sum of their ε, which always holds. `total` holds with the δ. `beyond` is the
+    probability that a person's reports reveal more than `total`. It is above δ.
     """
 
     reports: int
@@ -84,21 +85,22 @@ class Told:
 
 
 def told(epsilon: Decimal, reports: int, delta: float) -> Told:
-    """Return what so many reports of one ε reveal together, by the exact sum of their losses.
+    """Return what `reports` reports of one ε reveal together, by the exact sum of their losses.
 
     Parameters
     ----------
     epsilon : Decimal
-        Of each report, pure: no more is known of it, so it counts as a yes-no report.
+        The pure ε of each report. Nothing else is known of a report, so it counts as a yes-no
+        report.
     reports : int
-        At least 1.
+        The number of reports, at least 1.
     delta : float
-        Of the total, in (0, 1).
+        The δ of the total, in (0, 1).
 
-    As in the ledger, the total is the sum where the two agree to four digits.
+    As in the ledger, the total is the sum if the two agree to four digits.
 
-    By hand: two reports of ln 3 have a loss of 2 ln 3 with chance 9/16, and none above. At δ = 3/8
-    their total is ln 3, and 9/16 tell more.
+    By hand: two reports of ln 3 have a loss of 2 ln 3 with probability 9/16, and none above. At δ =
+    3/8 their total is ln 3, and 9/16 reveal more.
     """
     together = _together(epsilon, reports)
     kinds = [(PrivacyLoss.pure(float(epsilon)), reports)]
@@ -109,8 +111,8 @@ def told(epsilon: Decimal, reports: int, delta: float) -> Told:
 def deltas(epsilon: Decimal, reports: int, points: int = 41) -> list[tuple[float, float]]:
     """Return pairs of a total ε and the least δ that is proved for it, at rising ε.
 
-    They are evenly spaced up to the sum of all ε, where no δ is needed. Pairs with a δ below 1e-15,
-    which is of no interest, are left out. Arguments are those of `told`.
+    They are evenly spaced up to the sum of all ε, which needs no δ. Pairs with a δ below 1e-15 are
+    left out, since it is negligible. Arguments are those of `told`.
     """
     together = _together(epsilon, reports)
     totals = [together.plain.epsilon * part / points for part in range(1, points)]

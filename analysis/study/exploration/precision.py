@@ -1,4 +1,4 @@
-"""How precise the answers of so many people are: randomized on devices, or given to a curator."""
+"""The precision of people's answers if randomized on devices, or if given to a curator."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,18 +13,20 @@ from analysis.study.planning.check import or_none
 from analysis.study.planning.directly import curator_half_width, direct_half_width
 from analysis.study.planning.needed import least
 
-#: Half-widths are those of 95 % intervals.
+#: The level of intervals.
 LEVEL = 0.95
-#: So many reports show at which share intervals are the widest: at one half, whatever they are.
+#: The number of reports that finds the share at which intervals are widest, one half for any
+#: number.
 _USUAL = 1000
 
 
 @dataclass(frozen=True)
 class Precision:
-    """Half of the 95 % interval of a yes-no question's share, at the share where it is widest.
+    """Half of a 95 % interval of a yes-no question's share, at the share where it is widest.
 
-    `local` if each device randomizes its answer, `curator` if somebody who is trusted has all
-    answers and publishes counts with Laplace noise at the same ε, `direct` without any noise.
+    `local` is for devices that randomize their answers. `curator` is for a trusted person who has
+    all answers and publishes counts with Laplace noise at the same ε. `direct` is without any
+    noise.
     """
 
     respondents: int
@@ -35,9 +37,9 @@ class Precision:
 
 @dataclass(frozen=True)
 class Needed:
-    """The least numbers of respondents for a wanted `half_width`, as `Precision` has them.
+    """The least numbers of respondents for a wanted `half_width`; see `Precision`.
 
-    None where more than a billion would be needed.
+    A number is None if more than a billion respondents are needed.
     """
 
     half_width: float
@@ -47,16 +49,16 @@ class Needed:
 
 
 def precision(epsilon: Decimal, respondents: int, *, rng: Generator) -> Precision:
-    """Return what `plan` says of a yes-no question that nobody can skip.
+    """Return the numbers of `plan` for a required yes-no question.
 
     Parameters
     ----------
     epsilon : Decimal
-        Of one report, from 0.001 to 20.
+        The ε of one report, from 0.001 to 20.
     respondents : int
-        At least 1.
+        The number of respondents, at least 1.
     rng : Generator
-        As `plan` takes it; nothing is drawn.
+        An argument of `plan`. Nothing is drawn from it.
 
     Raises
     ------
@@ -69,7 +71,7 @@ def precision(epsilon: Decimal, respondents: int, *, rng: Generator) -> Precisio
 
 
 def people_in(respondents: int, percent: Decimal) -> int:
-    """Return how many people a part of all respondents are, rounded, at least one.
+    """Return the number of people of a percentage of all respondents, rounded, and at least 1.
 
     By hand: 10 % of 2,000 are 200; 1 % of 20 is one.
     """
@@ -77,14 +79,14 @@ def people_in(respondents: int, percent: Decimal) -> int:
 
 
 def needed(epsilon: Decimal, half_width: float, *, rng: Generator) -> Needed:
-    """Return the least numbers of respondents for a half-width; with one fewer it is wider.
+    """Return the least numbers of respondents for a half-width. With one fewer it is exceeded.
 
     Parameters
     ----------
     epsilon, rng
         See `precision`.
     half_width : float
-        Wanted, in (0, 0.5); 0.05 is ± 5 points.
+        The wanted half-width, in (0, 0.5); 0.05 is ± 5 points.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The survey that is explored: yes-no questions, each to be answered by everybody."""
+"""The survey that is explored: required yes-no questions."""
 
 from collections.abc import Sequence
 from decimal import Decimal
@@ -10,15 +10,15 @@ from analysis.survey.survey_file import survey_of
 
 
 def yes_no(*epsilons: Decimal) -> Survey:
-    """Return a frozen survey with a yes-no question for each ε, none of which can be skipped.
+    """Return a frozen survey with a required yes-no question for each ε.
 
-    It is what a file with these questions becomes, so its randomizers and prices are those of real
-    surveys.
+    It is made like the survey of a file with these questions. So its randomizers and costs are
+    those of real surveys.
 
     Parameters
     ----------
     epsilons : Decimal
-        Of one report each, from 0.001 to 20; at least one.
+        The ε of one report of each question, from 0.001 to 20; at least one.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Plans before a survey is held: what so many respondents and so much ε will show."""
+"""Plans before a survey: what a number of respondents and an ε will show."""
 
 from analysis.study.planning.between import respondents_between
 from analysis.study.planning.check import MOST_RESPONDENTS, MOST_WAVES

@@ -31,34 +31,34 @@ def respondents_between(
 ) -> int:
     """Return the respondents needed to distinguish the shares of an answer in two groups.
 
-    Both questions are randomized, each report by itself. By the normal law of the difference of two
-    ratios of debiased averages, whose variance is exact to first order (Fox and Tracy 1986, chapter
-    4, for one question; here the moments of both channels are multiplied).
+    Both questions are randomized independently. The number follows from the normal law of the
+    difference of two ratios of debiased averages, whose variance is exact to first order (Fox and
+    Tracy 1986, chapter 4, for one question; here the moments of both channels are multiplied).
 
     Parameters
     ----------
     outcome, groups : Question
-        Of kind yes-no, choice or scale, not drawn together with each other.
+        Questions of kind yes-no, choice or scale that are not drawn together with each other.
     term : str
         The answer whose share differs.
     pair : tuple of str
         The two answers of `groups` that are compared.
     shares : tuple of float
-        The true share of `term` in both groups, different, in [0, 1]; everybody else answers evenly
-        something else.
+        The true shares of `term` in both groups, which must differ, in [0, 1]. The other answers
+        share the rest evenly.
     sizes : mapping, optional
-        The true shares of the answers of `groups`, which sum to 1; by default all but no answer are
-        equally large.
+        The true shares of the answers of `groups`, which sum to 1. By default, all answers are
+        equally frequent, and nobody gives none.
     power : float
-        The wanted chance that the interval excludes 0, above 1 - `confidence_level`.
+        The wanted probability that the interval excludes 0, above 1 - `confidence_level`.
     confidence_level : float
-        Of the interval, in (0, 1).
+        The level of the interval, in (0, 1).
 
     Raises
     ------
     ValueError
-        If a value is out of range, the questions are drawn together, or a question has no such
-        answers; or more than `MOST_RESPONDENTS` are needed.
+        If a value is out of range, if the questions are drawn together, if a question has no such
+        answers, or if more than `MOST_RESPONDENTS` are needed.
     """
     check_level(confidence_level)
     check_power(power, confidence_level)
@@ -66,7 +66,7 @@ def respondents_between(
         raise ValueError(f"shares: expected two that differ, in 0..1, got {shares}")
     if outcome.table is not None and outcome.table == groups.table:
         raise ValueError(
-            f"{outcome.id} and {groups.id} come from one draw: a simulated trial shows their power"
+            f"{outcome.id} and {groups.id} come from one draw; simulate a survey to see their power"
         )
     told, group = _column(outcome), _column(groups)
     for column, values in ((told, (term,)), (group, pair)):
@@ -101,7 +101,7 @@ def _variance(
     shares: tuple[float, float],
     sizes: Mapping[str, float] | None,
 ) -> float:
-    """Return the variance of one respondent's part in the difference of both shares."""
+    """Return the variance of one respondent's contribution to the difference of both shares."""
     answers = [value for value in group.values if value != NO_ANSWER]
     sizes = sizes or {value: 1 / len(answers) for value in answers}
     first, second = (group.values.index(value) for value in pair)
@@ -109,7 +109,7 @@ def _variance(
     moved = [score - share for share in shares]
     scores = [group.scores[:, place] / sizes[value] for place, value in
               ((first, pair[0]), (second, pair[1]))]  # fmt: skip
-    # Expected products of the scores of one report, for each true value.
+    # These are the expected products of scores of one report, for each true value.
     of_outcome = {ij: told.chances.T @ (moved[ij[0]] * moved[ij[1]]) for ij in _PAIRS}
     of_group = {ij: group.chances.T @ (scores[ij[0]] * scores[ij[1]]) for ij in _PAIRS}
     total = 0.0
@@ -122,8 +122,8 @@ def _variance(
             total += (
                 sign * sizes.get(value, 0.0) * float(law @ of_outcome[ij]) * of_group[ij][place]
             )
-    # The true difference is the mean of the part, whose square belongs to no variance; it is 0, as
-    # each share is taken from its own score.
+    # The mean contribution is 0, since each share is subtracted from its own score. So the mean
+    # square is the variance.
     return float(total)
 
 
@@ -131,7 +131,7 @@ _PAIRS = tuple(product((0, 1), repeat=2))
 
 
 def _answers(told: Column, term: str, share: float) -> _Floats:
-    """Return the law of true answers in a group: the others share what `term` leaves."""
+    """Return the law of true answers in a group. The others share the rest evenly."""
     others = [value for value in told.values if value not in (term, NO_ANSWER)]
     return np.array(
         [

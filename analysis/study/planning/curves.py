@@ -1,10 +1,10 @@
-"""Half-widths for charts: against ε, and against the number of respondents.
+"""Half-widths for charts, against ε and against the number of respondents.
 
 They follow the normal law, with the variance at the least favorable truth, so that a page of curves
-takes no longer than a table. `analysis.study.planning.half_width.expected` differs a little where
-intervals are clipped, and where respondents are few. At other ε than the file's the variance is
-that of the best mechanism with a closed form, times the ratio of the question's mechanism to it at
-the file's ε: a linear program for each point would take long.
+takes no longer than a table. `analysis.study.planning.half_width.expected` differs slightly if
+intervals are clipped, or if respondents are few. At another ε than the file's, the variance is that
+of the best mechanism with a closed form, times the ratio between the question's mechanism and this
+one at the file's ε. A linear program for each point would take too long.
 """
 
 from collections.abc import Sequence
@@ -25,13 +25,13 @@ from analysis.study.planning.half_width import normal_half_width
 from analysis.study.planning.least_favorable import worst_variance
 from analysis.survey.question import Question
 
-#: ε of a chart: 0.1 to 10, equally far apart on a logarithmic scale.
+#: The ε of a chart: 0.1 to 10, evenly spaced on a logarithmic scale.
 EPSILONS = tuple(float(f"{epsilon:.3g}") for epsilon in np.geomspace(0.1, 10, 21))
 
 
 @dataclass(frozen=True)
 class Point:
-    """One point of a curve; `half_width` is in the question's unit, at most half its range."""
+    """One point of a curve. `half_width` is in the question's unit, at most half of its range."""
 
     question: str
     epsilon: float
@@ -45,19 +45,19 @@ def curve_of_epsilon(
     epsilons: Sequence[float] = EPSILONS,
     confidence_level: float = 0.95,
 ) -> list[Point]:
-    """Return half-widths against ε: for each number of respondents a point for each ε, in order.
+    """Return half-widths against ε: a point for each number of respondents and each ε, in order.
 
     Parameters
     ----------
     question : Question
-        Of any kind.
+        A question of any kind.
     respondents : sequence of int
-        At least 1 each.
+        Numbers of respondents, each at least 1.
     epsilons : sequence of float
-        Of one report, each one that 32-bit weights can serve for some number of values; where they
-        cannot for these values, the point is left out.
+        The ε of one report. 32-bit weights must be able to serve each ε for some number of values.
+        A point is left out if they cannot serve the question's values.
     confidence_level : float
-        Of the intervals, in (0, 1).
+        The level of the intervals, in (0, 1).
     """
     check_level(confidence_level)
     for n in respondents:
@@ -100,10 +100,10 @@ def _variance(question: Question) -> float:
 
 @lru_cache(maxsize=4096)
 def closed_variance(domain: Domain, epsilon: Fraction) -> float | None:
-    """Return the least variance among mechanisms that take an ε and heed nothing else.
+    """Return the least variance among mechanisms that use nothing but ε.
 
-    It is that of one report, at the worst truth, in a domain whose numbers go from 0 to 1. None if
-    32-bit weights cannot serve this ε.
+    It is that of one report at the worst truth, in a domain whose numbers go from 0 to 1. It is
+    None if 32-bit weights cannot serve this ε.
     """
     variances = []
     for mechanism in MECHANISMS.values():

@@ -1,4 +1,4 @@
-"""What the same people would give without randomization, and a curator who adds noise to sums."""
+"""The precision of the same people without randomization, and with a curator's noise on sums."""
 
 from fractions import Fraction
 
@@ -16,7 +16,7 @@ from analysis.survey.question import Question
 def direct_half_width(
     question: Question, half: HalfWidth, n: int, level: float, stated: bool = False
 ) -> float:
-    """Return the half-width without randomization; of a mean, Student's with its true spread."""
+    """Return the half-width without randomization; for a mean, Student's at its true spread."""
     domain = question.domain
     if domain.estimand is not Estimand.MEAN:
         return of_share(Share(half.term, Fraction(1), Fraction(0)), half.share, n, level)
@@ -38,7 +38,7 @@ def direct_half_width(
 def curator_half_width(question: Question, direct: float, n: int, level: float) -> float | None:
     """Return the half-width with Laplace noise on the exact numbers; None if they cannot be listed.
 
-    How many gave a number is taken to be public.
+    The number of people who gave a number is assumed to be public.
     """
     domain, epsilon = question.domain, question.randomizer.epsilon
     if domain.sensitivity is None or epsilon <= 0:

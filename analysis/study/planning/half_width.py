@@ -1,4 +1,4 @@
-"""The expected half-width of the intervals that will be printed, before anybody is asked."""
+"""The expected half-width of intervals, before anybody is asked."""
 
 import math
 from collections.abc import Callable, Container, Iterable, Mapping
@@ -31,16 +31,16 @@ from analysis.survey.question import Question
 
 _Termed = TypeVar("_Termed", Share, Mean)
 
-#: Relative standard error at which no more tallies are drawn; how many are drawn at a time; and how
-#: many at most, of tallies that are quickly read and of those of texts.
+#: The relative standard error at which drawing ends, the number of tallies that are drawn at a
+#: time, and the most tallies, in general and of texts.
 _NEAR, _BATCH, _MOST, _MOST_TEXTS = 0.003, 100, 3000, 40
 
 
 @dataclass(frozen=True)
 class HalfWidth:
-    """Expected half of an interval, in the unit of its term, at a true share of that term.
+    """The expected half-width of an interval, in the unit of its term, at a true share.
 
-    The `share` of a number is its mean; `truth` then has shares of places in its range.
+    For a number, `share` is its mean, and `truth` has shares of positions in its range.
     """
 
     term: str
@@ -50,9 +50,10 @@ class HalfWidth:
 
 
 def normal_half_width(variance: float, n: int, confidence_level: float) -> float:
-    """Return half of the usual interval, from the variance of one report.
+    """Return the half-width of the usual interval, from the variance of one report.
 
-    By hand: Warner at ε = 1 has .25 / .4621² = 1.1707 at one half; 1.96 sqrt(1.1707/1000) = .0671.
+    By hand: Warner's design at ε = 1 has .25 / .4621² = 1.1707 at one half, and with 1,000
+    respondents 1.96 sqrt(1.1707/1000) = .0671.
     """
     return float(ndtri((1 + confidence_level) / 2)) * math.sqrt(variance / n)
 
@@ -70,23 +71,25 @@ def expected(
     Parameters
     ----------
     question : Question
-        Of any kind.
+        A question of any kind.
     n : int
-        Respondents, at least 1.
+        The number of respondents, at least 1.
     confidence_level : float
-        Of the interval, in (0, 1).
+        The level of the interval, in (0, 1).
     truth : mapping, optional
-        True shares, as `truth_of` takes them; without them each share is the least favorable to
-        itself. The worst of the stated shares is taken, whatever the others are.
+        True shares, as `truth_of` takes them. Without them, each share is at its own least
+        favorable truth. The result is the worst of the stated shares, whatever the others are.
     rng : Generator
-        For tallies of what has no finite sum: of numbers, texts, and shares without support counts.
-        The average over tallies is drawn to within about .3 %, of texts .5 %. It is left as it was.
+        The generator of tallies of numbers, texts, and shares without support counts, which have no
+        finite sum. The average over tallies is precise to about .3 %, and .5 % for texts. The state
+        of the generator is not changed.
 
     Returns
     -------
     HalfWidth
-        Of a question of texts it is that of the worst candidate, or of no answer; without
-        candidates that of a rare text by the normal law, as nobody knows which will be found.
+        For a question of texts, it is that of the worst candidate, or of no answer. Without
+        candidates, it is that of a rare text by the normal law, since nobody knows which texts will
+        be found.
     """
     check_level(confidence_level)
     check_respondents(n)
@@ -106,7 +109,7 @@ def expected(
 
 @dataclass(frozen=True)
 class _Case:
-    """The arguments of `expected`, checked; `terms` are those whose shares are stated."""
+    """The checked arguments of `expected`; `terms` are those whose shares are stated."""
 
     question: Question
     n: int
@@ -134,9 +137,9 @@ def drawn_mean(mean: Mean, law: Law, n: int, level: float, rng: Generator) -> fl
 
 
 def _average(widths: Callable[[int], Floats], near: float, batch: int, most: int) -> float:
-    """Return the mean of as many draws as make its relative standard error small.
+    """Return the mean of enough draws to make its relative standard error small.
 
-    `widths` draws so many of them.
+    `widths` returns that number of draws.
     """
     drawn = np.empty(0)
     while len(drawn) < most:
@@ -148,7 +151,7 @@ def _average(widths: Callable[[int], Floats], near: float, batch: int, most: int
 
 
 def _stated(quantities: Iterable[_Termed], terms: Container[str]) -> list[_Termed]:
-    """Return those whose shares are stated; all, if none is stated by its own name."""
+    """Return the quantities whose shares are stated, or all if none is stated by its own name."""
     every = list(quantities)
     return [quantity for quantity in every if quantity.term in terms] or every
 
@@ -160,7 +163,7 @@ def _of_shares(case: _Case) -> HalfWidth:
         return _of_means(case)
     rows = []
     for share in _stated(shares, case.terms):
-        # All that differ by their name alone are summed over once.
+        # Shares that differ only by their names are computed once.
         alone = replace(share, term="")
         if case.truth is None:
             true = least_favorable_share(alone, case.n, case.level)
@@ -171,7 +174,7 @@ def _of_shares(case: _Case) -> HalfWidth:
 
 
 def _of_means(case: _Case) -> HalfWidth:
-    """Return the worst share without support counts: by the normal law, and then by tallies."""
+    """Return the worst share without support counts, found by the normal law, then by tallies."""
     randomizer, domain = case.question.randomizer, case.question.domain
     candidates = []
     means = (mean for mean in case.question.mechanism.means(randomizer, domain) if mean.is_share)

@@ -1,4 +1,4 @@
-"""The law of the reports that a truth leads to: its moments, and tallies drawn from it."""
+"""The law of the reports under a truth: its moments, and tallies drawn from it."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,20 +15,20 @@ from analysis.study.planning.truth import Truth
 
 _Floats = NDArray[np.float64]
 
-#: Reports that are drawn one by one; of more, what they count together is drawn as if normal.
+#: The most reports that are drawn one by one. The sum of more is drawn as if normal.
 _MANY = 20_000
 
 
 @dataclass(frozen=True)
 class Law:
-    """The law of reports of respondents who have each value with the chance of its share."""
+    """The law of reports of respondents whose values are drawn with the shares of a truth."""
 
     randomizer: Randomizer[Any, Any]
     domain: Domain
     truth: Truth
 
     def people(self, n: int, rng: Generator) -> NDArray[np.int64]:
-        """Draw how many of `n` respondents have each value of the truth."""
+        """Draw the number of `n` respondents with each value of the truth."""
         return np.asarray(rng.multinomial(n, self.truth.shares), dtype=np.int64)
 
     def draw(self, n: int, rng: Generator) -> NDArray[np.int64]:
@@ -38,18 +38,18 @@ class Law:
         return self.reports(self.people(n, rng), rng)
 
     def tallies(self, n: int, times: int, rng: Generator) -> NDArray[np.int64]:
-        """Draw (times, cells) tallies of as many surveys, of reports that are single symbols."""
+        """Draw the (times, cells) tallies of `times` surveys whose reports are single symbols."""
         assert self.table is not None
         chances = self.table.reshape(-1) / self.table.sum()
         return np.asarray(rng.multinomial(n, chances, size=times), dtype=np.int64)
 
     def reports(self, people: NDArray[np.int64], rng: Generator) -> NDArray[np.int64]:
-        """Draw the tally of the reports of so many respondents of each value."""
+        """Draw the tally of the reports of these numbers of respondents with each value."""
         channel, cohorts = self.randomizer.channel, self.randomizer.shape[0]
         n = int(people.sum())
         if self.randomizer.encoder.is_hashed:
             even = np.full(cohorts, 1 / cohorts)
-            # (cohorts, values), and then for each cohort and input.
+            # These are (cohorts, values) numbers, and then numbers for each cohort and input.
             texts = self._spread(people, rng)
             held = np.array([rng.multinomial(count, even) for count in texts]).T
             return self._of_texts(held, rng)
@@ -67,12 +67,12 @@ class Law:
         width, turn = np.linalg.eigh(second)
         noise = turn @ (np.sqrt(np.maximum(width, 0)) * rng.standard_normal(len(width)))
         counts = np.rint(n * mean + noise).astype(np.int64)
-        # A report counts for equally many symbols each.
+        # All reports count for the same number of symbols.
         counts[counts.argmax()] += round(n * float(mean.sum())) - int(counts.sum())
         return np.asarray(np.maximum(counts, 0).reshape(self.randomizer.shape))
 
     def second(self, left: _Floats, right: _Floats) -> float:
-        """Return the expectation of the product of two scores of a report, (cells,) each."""
+        """Return the expectation of the product of two (cells,) scores of a report."""
         if self.table is not None:
             return float(self.table.reshape(-1) @ (left * right))
         products = np.tensordot(np.array(self.truth.shares), self._moments[1], 1)
@@ -86,7 +86,7 @@ class Law:
 
     @cached_property
     def table(self) -> _Floats | None:
-        """(cohorts, symbols) chance of each report; None if it counts for several symbols."""
+        """(cohorts, symbols) probability of each report; None if it counts for several symbols."""
         channel, (cohorts, symbols) = self.randomizer.channel, self.randomizer.shape
         if not channel.gives_one_symbol:
             return None
@@ -122,7 +122,7 @@ class Law:
 
     @cached_property
     def _moments(self) -> tuple[_Floats, _Floats]:
-        """Return for each value the mean of a report's counts, and of their products."""
+        """Return for each value the means of a report's counts, and of their products."""
         encoder, channel = self.randomizer.encoder, self.randomizer.channel
         encoded = (encoder.encode(value, 0, iter(())) for value in self.truth.values)
         means, products = zip(*map(channel.moments, encoded), strict=True)
@@ -137,7 +137,7 @@ class Law:
         total = np.zeros(self.randomizer.shape, dtype=np.int64)
         left = people.copy()
         while left.any():
-            # As many at a time as a cache holds.
+            # This draws as many at a time as a cache holds.
             taken = np.diff(np.minimum(np.cumsum(left), 2**20), prepend=0)
             left -= taken
             order = np.repeat(coded, taken, axis=0)
@@ -158,7 +158,7 @@ class Law:
         return hashed
 
     def _spread(self, people: NDArray[np.int64], rng: Generator) -> list[int]:
-        """Draw how many respondents have each text."""
+        """Draw the number of respondents with each text."""
         counts: list[int] = []
         for count, texts in zip(people, self._texts, strict=True):
             counts += rng.multinomial(count, np.full(len(texts), 1 / len(texts))).tolist()
@@ -181,7 +181,7 @@ class Law:
     def _of_bits(
         self, held: NDArray[np.int64], hit: NDArray[np.bool_], rng: Generator
     ) -> NDArray[np.int64]:
-        """Draw the tally of (cohorts, values) respondents, whose bits are 1 where `hit` is."""
+        """Draw the tally of (cohorts, values) respondents whose bits are 1 where `hit` is."""
         channel = self.randomizer.channel
         ones = (hit * held[:, :, None]).sum(axis=1)
         totals = held.sum(axis=1)[:, None]
@@ -190,7 +190,7 @@ class Law:
         return np.concatenate([drawn, totals], axis=1)
 
     def _of_symbols(self, people: NDArray[np.int64], rng: Generator) -> NDArray[np.int64]:
-        """Draw the tally of many at once for each value: its reports have one law."""
+        """Draw the tally of all reports of a value at once, since these have one law."""
         total = np.zeros(self.randomizer.shape, dtype=np.int64)
         for value, count in zip(self.truth.values, people, strict=True):
             total += Law(self.randomizer, self.domain, Truth((value,), (1.0,))).draw(count, rng)

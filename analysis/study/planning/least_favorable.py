@@ -1,4 +1,4 @@
-"""The least favorable truths of an estimate: where its interval is the widest."""
+"""The least favorable truths of an estimate, at which its interval is widest."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -18,25 +18,25 @@ from analysis.study.planning.truth import Truth, every_value
 
 _Floats = NDArray[np.float64]
 
-#: Shares at which variances are compared.
+#: The shares at which variances are compared.
 _GRID = np.linspace(0, 1, 101)
-#: How often the widest is looked for, among so many shares, each time ten times as near.
+#: The number of rounds of a search, and of shares in a round. Each round is ten times as fine.
 _ROUNDS, _SHARES = 5, 21
-#: Places of a standard normal law that are summed over, and their weights.
+#: The points of a standard normal law for sums, and their weights.
 _PLACES = np.linspace(-6, 6, 241)
 _WEIGHTS = np.exp(-(_PLACES**2) / 2) / np.exp(-(_PLACES**2) / 2).sum()
 
 
 def widest_at(width: Callable[[_Floats], _Floats]) -> float:
-    """Return the share, to five digits, at which a smooth width is the largest.
+    """Return the share, to five digits, at which a smooth width is largest.
 
-    The largest variance alone is often at 0 or 1, where half of the interval is clipped.
+    The variance is often largest at 0 or 1, but half of the interval is clipped there.
     """
     low, high = 0.0, 1.0
     for _ in range(_ROUNDS):
         shares = np.round(np.linspace(low, high, _SHARES), 9)
         widths = width(shares)
-        # If several are equally wide, but for rounding, take that nearest to the middle.
+        # If several widths are equal up to rounding, this takes the share nearest to the middle.
         widest = shares[widths >= (1 - 1e-9) * widths.max()]
         best = float(widest[np.abs(widest - 0.5).argmin()])
         step = (high - low) / (_SHARES - 1)
@@ -47,8 +47,8 @@ def widest_at(width: Callable[[_Floats], _Floats]) -> float:
 def normal_half_widths(shares: _Floats, errors: _Floats, level: float) -> _Floats:
     """Return expected half-widths of `normal_intervals` of estimates that are normal.
 
-    By hand: with a standard error of 1/4 at one half, 95 % and nothing clipped it were .490; of
-    that .402 is left within [0, 1].
+    By hand: with a standard error of 1/4 at one half, and 95 %, it is .490 without clipping. Within
+    [0, 1], .402 is left.
     """
     errors = errors[:, None]
     low, high = normal_intervals(shares[:, None] + errors * _PLACES, errors, level)
@@ -56,7 +56,7 @@ def normal_half_widths(shares: _Floats, errors: _Floats, level: float) -> _Float
 
 
 def mean_variance(mean: Mean, law: Law) -> tuple[float, float]:
-    """Return a mean, in 0..1, and the variance of one report's estimate of it, to first order."""
+    """Return a mean in 0..1, and the variance of one report's estimate of it, to first order."""
     scores, present = mean.floats
     there = law.first(present)
     middle = law.first(scores) / there
@@ -68,11 +68,11 @@ def mean_variance(mean: Mean, law: Law) -> tuple[float, float]:
 def worst_numbers(
     mechanism: Mechanism, randomizer: Randomizer[Any, Any], domain: Numbers
 ) -> tuple[Mean, Truth]:
-    """Return the mean of a number, and the truth at which its variance is the largest.
+    """Return the mean of a number, and the truth at which its variance is largest.
 
-    That is half of all at a number, half at its mirror image, by the exact variance. Usually the
-    worst are the two ends, where it is (E[score²] at an end) - 1/4 if the middle is 1/2; or
-    everybody at the middle.
+    At this truth, half of all have a number, and half have its mirror image, by the exact variance.
+    Usually the worst truth is the two ends, with the variance (E[score²] at an end) - 1/4 if the
+    middle is 1/2, or everybody at the middle.
     """
     (mean,) = mechanism.means(randomizer, domain)
     parts = min(domain.steps, 8)
@@ -88,10 +88,10 @@ def worst_numbers(
 def two_values(
     mean: Mean, randomizer: Randomizer[Any, Any], domain: Domain, n: int, level: float
 ) -> Truth:
-    """Return the least favorable truth of a share: a part has its value, the rest the worst other.
+    """Return the least favorable truth of a share: some have its value, all others the worst other.
 
-    A score whose expectation is 1 for the value and 0 for others, with mean squares a and b, has
-    the variance ``t a + (1 - t) b - t^2`` where a part t has the value.
+    Let a score have the expectation 1 for the value and 0 for others, with the mean squares a and
+    b. If a proportion t has the value, its variance is ``t a + (1 - t) b - t^2``.
     """
     (a, b), (value, other) = _worst_squares(mean, randomizer, domain)
     part = widest_at(
@@ -103,7 +103,7 @@ def two_values(
 def _worst_squares(
     mean: Mean, randomizer: Randomizer[Any, Any], domain: Domain
 ) -> tuple[tuple[float, float], tuple[Any, Any]]:
-    """Return the largest mean squares of a score, of a value that counts and another; and both."""
+    """Return a score's largest mean squares, of a value that counts and another, and both."""
     values = every_value(domain)
     scores = mean.floats[0]
     laws = [Law(randomizer, domain, Truth((value,), (1.0,))) for value in values]
@@ -115,9 +115,9 @@ def _worst_squares(
 
 
 def worst_variance(mechanism: Mechanism, randomizer: Randomizer[Any, Any], domain: Domain) -> float:
-    """Return the variance of one report's worst share, or of a number's mean, at its worst truth.
+    """Return the variance of a report's worst share, or of a number's mean, at the worst truth.
 
-    A number's is a part of its squared range. Estimates are not clipped to what is possible.
+    For a number it is relative to the squared range. Estimates are not clipped to possible values.
     """
     match domain.estimand:
         case Estimand.TEXTS:

@@ -1,4 +1,4 @@
-"""What so many people's reports would most likely show of one answer, in whole people."""
+"""The likely result of a number of people's reports about one answer, in whole people."""
 
 import math
 from dataclasses import dataclass
@@ -11,10 +11,10 @@ from analysis.survey.question import Question
 
 @dataclass(frozen=True)
 class LikelyResult:
-    """An example: `truly` of so many respondents would give an answer.
+    """An example in which `truly` respondents would give an answer.
 
-    Then about `sent` reports speak for it; they are what is expected, rounded. From this number
-    alone, the 95 % interval goes from `low` to `high` people, rounded outwards.
+    Then `sent` reports speak for it, which is the rounded expectation. The 95 % interval from this
+    number goes from `low` to `high` people, rounded outwards.
     """
 
     term: str
@@ -25,25 +25,25 @@ class LikelyResult:
 
 
 def likely_result(question: Question, truly: int, respondents: int) -> LikelyResult | None:
-    """Return what reports would most likely show about the first answer with a share.
+    """Return the likely result about the first answer with a share.
 
     Parameters
     ----------
     question : Question
-        Of a frozen survey.
+        A question of a frozen survey.
     truly : int
-        How many respondents would give that answer, from 0 to `respondents`.
+        The number of respondents who would give that answer, from 0 to `respondents`.
     respondents : int
-        At least 1.
+        The number of respondents, at least 1.
 
     Returns
     -------
     LikelyResult or None
-        None if reports do not simply count for answers, as of numbers, texts, and scales that are
+        None if reports do not count for answers or not, as for numbers, texts, and scales that are
         designed for their mean.
 
-    By hand: of 1,000 people with a yes-no question at ε = ln 3, 300 are truly "yes". Then
-    300 × 3/4 + 700 × 1/4 = 400 send it, and the interval is 238 to 363.
+    By hand: let the true answer of 300 of 1,000 people to a yes-no question at ε = ln 3 be "yes".
+    Then 300 × 3/4 + 700 × 1/4 = 400 send "yes", and the interval is 238 to 363.
     """
     check_respondents(respondents)
     if not 0 <= truly <= respondents:

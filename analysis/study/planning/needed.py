@@ -1,4 +1,4 @@
-"""How many respondents, or how much ε, a wanted half-width takes."""
+"""The respondents, or the ε, that a wanted half-width takes."""
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
@@ -17,9 +17,9 @@ from analysis.survey.question import Question
 from analysis.survey.survey import wishes_of
 
 _TOO_MANY = f"half_width takes more than {MOST_RESPONDENTS} respondents: expected a larger one"
-#: How near in respondents is near enough if half-widths are averages over drawn tallies.
+#: The relative precision of respondents if half-widths are averages over drawn tallies.
 _DRAWN = 0.002
-#: ε of three digits, counted: 900 to each power of ten, the first 1.00.
+#: The number of ε of three digits for each power of ten, from 1.00 on.
 _DIGITS = 900
 
 
@@ -31,24 +31,24 @@ def respondents_for(
     *,
     rng: Generator,
 ) -> int:
-    """Return the least number of respondents with an expected half-width of at most so much.
+    """Return the least number of respondents with at most this expected half-width.
 
-    Where the half-width is a sum over all counts (`analysis.study.planning.share_width`), it is
-    larger with one fewer. With evenly spaced counts that holds within .1 %, with drawn tallies
-    within .5 %. Fewer still may do at an ε far below 1, where half-widths are most of what is
-    possible: there they rise and fall as counts become whole.
+    If the half-width is a sum over all counts (`analysis.study.planning.share_width`), one
+    respondent fewer has a larger half-width. With evenly spaced counts that is right within .1 %,
+    and with drawn tallies within .5 %. Fewer may be enough at an ε far below 1, where half-widths
+    are a large part of the range, and rise and fall as counts become whole.
 
     Parameters
     ----------
     question, confidence_level, truth, rng
-        See `expected`; `rng` is left as it was.
+        See `expected`. The state of `rng` is not changed.
     half_width : float
-        In the unit of the estimate, above 0.
+        The wanted half-width, in the unit of the estimate, above 0.
 
     Raises
     ------
     ValueError
-        If it is no such number, or more than `MOST_RESPONDENTS` would be needed.
+        If `half_width` is not above 0, or if more than `MOST_RESPONDENTS` are needed.
     """
     check_positive(half_width, "half_width")
 
@@ -64,17 +64,17 @@ def respondents_for(
 def least(
     ratio: Callable[[int], float], near: float = 0.0, start: int = 1000, message: str = _TOO_MANY
 ) -> int:
-    """Return an n at which a ratio that falls about as 1/√n is at most 1; not with one fewer.
+    """Return an n at which a ratio that falls about as 1/√n is at most 1, while it is not at n - 1.
 
-    `near` is a part of n: with so many fewer, instead of one, the ratio is above 1. `start` is a
-    guess of n. Raise `OutOfReach` with `message` if n is more than `MOST_RESPONDENTS`.
+    With `near`, the ratio exceeds 1 at n less this fraction of n, rather than at n - 1. `start` is
+    a guess of n. Raise `OutOfReach` with `message` if n is more than `MOST_RESPONDENTS`.
     """
     low, high, n = 0, 0, start
-    # Each step solves it as if the ratio were C / √n; then both ends are known.
+    # Each step assumes that the ratio is C / √n, until both ends are known.
     while not high or high - low > max(1, near * high):
         there = ratio(n)
         low, high = (low, n) if there <= 1 else (n, high)
-        # A little further than the guess, so that the other end is found too.
+        # This goes slightly beyond the guess, so that the other end is found, too.
         guess = n * there**2 * (1.001 if there > 1 else 0.999)
         if high and low and high <= 1.2 * low:
             guess = (low + high) / 2
@@ -96,24 +96,24 @@ def epsilon_for(
     *,
     rng: Generator,
 ) -> Fraction:
-    """Return the least ε of a report, of three digits, with at most such an expected half-width.
+    """Return the least ε of a report, in three digits, with at most this expected half-width.
 
-    A question keeps its mechanism if it has a memory, or the author named the mechanism; else it
-    has the best at that ε.
+    A question keeps its mechanism if it has a memory, or if the author named the mechanism.
+    Otherwise it has the best mechanism at that ε.
 
     Parameters
     ----------
     question, confidence_level, truth, rng
-        See `expected`; `rng` is left as it was.
+        See `expected`. The state of `rng` is not changed.
     half_width : float
-        In the unit of the estimate, above 0.
+        The wanted half-width, in the unit of the estimate, above 0.
     respondents : int
-        At least 1.
+        The number of respondents, at least 1.
 
     Raises
     ------
     ValueError
-        If no ε is enough that 32-bit weights can serve, or that is below `epsilon_forever`, or if
+        If no ε is enough that 32-bit weights can serve and that is below `epsilon_forever`, or if
         the question's mechanism takes no ε.
     """
     check_positive(half_width, "half_width")
@@ -136,7 +136,7 @@ def epsilon_for(
             chosen, _ = choose(question.domain, epsilon, wishes_of(question.spec))
         if chosen is used:
             break
-        # Two that are as good as each other must not take turns for ever.
+        # Two mechanisms that are equally good must not alternate forever.
         used, best = chosen, False
     if forever is not None and epsilon >= forever:
         raise OutOfReach(
@@ -164,7 +164,7 @@ def _least_epsilon(ratio: Callable[[Fraction], float], where: str, half_width: f
             f"{where}: half_width must be at least {at(high) * half_width:.3g}, which epsilon "
             f"{float(LARGEST):g} gives, got {half_width:g}"
         )
-    # Half-widths fall about as 1/ε: so ends are looked for around 1, and then between them.
+    # Half-widths fall about as 1/ε. So the search finds ends around 1, and then goes between them.
     index = index_of(Fraction(1))
     while high - low > 1:
         there = at(index)
@@ -179,7 +179,7 @@ def _least_epsilon(ratio: Callable[[Fraction], float], where: str, half_width: f
 
 
 def index_of(epsilon: Fraction) -> int:
-    """Return the index of the least ε of three digits that is at least so much: 1.00 has 0."""
+    """Return the index of the least ε of three digits that is not smaller; that of 1.00 is 0."""
     power, scaled = 0, epsilon
     while scaled >= 10:
         power, scaled = power + 1, scaled / 10

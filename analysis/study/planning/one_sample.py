@@ -1,4 +1,4 @@
-"""One sample of a comparison: its possible estimates with their chances, and its power."""
+"""One sample of a comparison: its possible estimates with their probabilities, and its power."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -22,18 +22,18 @@ from analysis.study.planning.share_width import counts_between, trials_of, weigh
 from analysis.study.planning.truth import NOBODY, Truth, every_value, share_of, truth_of
 from analysis.survey.question import Question
 
-#: A true share; or the shares of all answers, as `truth_of` takes them.
+#: A true share, or the shares of all answers as `truth_of` takes them.
 TrueShares = float | Mapping[str, float]
 
-#: Numbers of trials that are looked at, where these are random: power is smoother than widths.
+#: The numbers of trials that are looked at if they are random. Power is smoother than widths.
 _FEW_TRIALS = 9
-#: Tallies that are drawn of what has no support counts, and of each of two samples.
+#: The number of drawn tallies for estimates without support counts, and for each of two samples.
 _DRAWS, _PAIR_DRAWS = 4000, 1500
 
 
 @dataclass(frozen=True)
 class Possible:
-    """Estimates that there can be, with their squared standard errors and their chances."""
+    """Possible estimates with their squared standard errors and their probabilities."""
 
     values: NDArray[np.float64]
     variances: NDArray[np.float64]
@@ -44,8 +44,8 @@ class Possible:
 class Side:
     """A quantity that one sample estimates: its true value, and the variance of one report.
 
-    A share with support counts has a `share`; others, and means, have the scores in `mean` and the
-    law of their reports in `law`.
+    A share with support counts has a `share`. Other shares, and means, have their scores in `mean`
+    and the law of their reports in `law`.
     """
 
     term: str
@@ -58,7 +58,7 @@ class Side:
 
     @classmethod
     def of(cls, question: Question, term: str, truth: TrueShares) -> "Side":
-        """Return the side of a term; raise `ValueError` unless there is such a term and truth."""
+        """Return the side of a term; raise `ValueError` if the term or the truth is impossible."""
         domain, randomizer = question.domain, question.randomizer
         where = f'question "{question.id}"'
         if domain.estimand is Estimand.TEXTS:
@@ -76,7 +76,7 @@ class Side:
                 value = share_of(domain, truth_of(question, value), term)
             return cls(term, share, None, None, value, share.variance(value), True)
         mean = means[term]
-        # Numbers that are rounded to the ends of their range have the scores of a share, too.
+        # Numbers that are rounded to the ends of their range also have the scores of a share.
         is_share = mean.is_share and domain.estimand is Estimand.SHARES
         if isinstance(truth, Mapping):
             law = Law(randomizer, domain, truth_of(question, truth))
@@ -94,13 +94,13 @@ class Side:
 
     @property
     def is_drawn(self) -> bool:
-        """Return whether its estimates come from drawn tallies: its reports are single symbols."""
+        """Return whether its estimates come from drawn tallies of single symbols."""
         return self.law is not None and self.law.table is not None
 
     def possible(self, n: int, rng: Generator) -> Possible | None:
-        """Return the estimates of all counts, or of drawn tallies; None if reports are sets.
+        """Return the estimates of all counts or of drawn tallies; None if reports are sets.
 
-        If only a part of the reports can support a share, that part is taken as not random.
+        If only a fraction of the reports can support a share, that fraction is taken as fixed.
         """
         if self.share is not None:
             trials = max(1, round(n * self.share.portion))
@@ -112,14 +112,14 @@ class Side:
             return Possible(values, errors**2, weights_of(counts, trials, chance))
         if self.mean is None or not self.is_drawn:
             return None
-        # An estimate that does not exist is a NaN, which differs from nothing.
+        # An estimate that does not exist is NaN, which shows no difference.
         drawn = self._drawn(n, _PAIR_DRAWS, 0.95, rng)
         values = float(self.mean.low) + float(self.mean.width) * drawn.values
         variances = (float(self.mean.width) * drawn.std_errors) ** 2
         return Possible(values, variances, np.full(_PAIR_DRAWS, 1 / _PAIR_DRAWS))
 
     def left_out(self, null: float, n: int, level: float, rng: Generator) -> float:
-        """Return the chance that the printed interval, of `mean_quantity`, excludes a value."""
+        """Return the probability that the interval of `mean_quantity` excludes a value."""
         assert self.mean is not None
         scaled = (null - float(self.mean.low)) / float(self.mean.width)
         drawn = self._drawn(n, _DRAWS, level, rng)
@@ -132,13 +132,13 @@ class Side:
         return ratio_intervals(self.law.tallies(n, times, rng), scores, present, level, n)
 
     def check(self, value: float, name: str) -> None:
-        """Raise `ValueError` unless this could have the value."""
+        """Raise `ValueError` unless the quantity can have the value."""
         if not isfinite(value) or (self.is_share and not 0 <= value <= 1):
             raise ValueError(f"{name} must be a share in [0, 1], got {value:g}")
 
 
 def _having(question: Question, term: str, share: float) -> Truth:
-    """Return the truth in which a term has a share, and all other answers the rest, evenly."""
+    """Return the truth in which a term has a share, and all other answers share the rest evenly."""
     domain = question.domain
     values = every_value(domain)
     there = [value for value in values if domain.counts_for(value, term)]
@@ -154,7 +154,7 @@ def _having(question: Question, term: str, share: float) -> Truth:
 
 
 def share_powers(share: Share, true: float, null: float, n: Ints, level: float) -> Floats:
-    """Return the chances that default intervals of shares exclude `null`, by exact sums.
+    """Return the probabilities that default intervals of shares exclude `null`, by exact sums.
 
     `n` has the numbers of respondents.
     """
@@ -173,7 +173,7 @@ def share_powers(share: Share, true: float, null: float, n: Ints, level: float) 
     rising = 1 if p > q else -1
 
     def side(count: Ints, of: Ints) -> Ints:
-        """Return -1 if all of the interval is on the side of few reports, 1 on that of many."""
+        """Return -1 if the whole interval is on the side of few reports, 1 on that of many."""
         sides = sides_of_shares(null, count.astype(float), n[of].astype(float), p, q, level)
         return np.asarray(rising * sides)
 
@@ -182,15 +182,15 @@ def share_powers(share: Share, true: float, null: float, n: Ints, level: float) 
         return np.asarray(low >= high)
 
     def about(chance: float, tail: float) -> Ints:
-        """Return about which count is this far in the tail of a chance, by the normal law."""
+        """Return about the count that is this far in the tail of a rate, by the normal law."""
         return np.asarray(
             np.rint(n * chance + tail * np.sqrt(n * chance * (1 - chance))), dtype=np.int64
         )
 
     reach = float(ndtri((1 + level) / 2))
     least, most = min(p, q), max(p, q)
-    # Counts that no share explains have another interval: three ranges, in each of which intervals
-    # move one way.
+    # Counts that no share explains have another interval. So there are three ranges, in each of
+    # which intervals move one way.
     none, middle = np.zeros_like(n), np.rint(n * (p + q) / 2).astype(np.int64)
     start = _first(lambda *at: ~another(*at), none, middle, about(least, -reach))
     end = _first(another, middle + 1, n + 1, about(most, reach))
@@ -205,10 +205,10 @@ def share_powers(share: Share, true: float, null: float, n: Ints, level: float) 
 def _first(
     holds: Callable[[Ints, Ints], NDArray[np.bool_]], low: Ints, high: Ints, guess: Ints
 ) -> Ints:
-    """Return the first of low..high-1 for which, and after which, it holds; `high` if none.
+    """Return the first of low..high-1 from which on a condition holds; `high` if there is none.
 
     There are many searches, each around its guess, at distances that double. `holds` takes numbers,
-    and which searches they are of.
+    and the indices of their searches.
     """
     low, high = low.copy(), high.copy()
     at, step, is_near = np.minimum(np.maximum(guess, low), high - 1), 1, np.ones(len(low), bool)
@@ -223,7 +223,7 @@ def _first(
 
 
 def _mass(low: Ints, high: Ints, n: Ints, chance: float) -> Floats:
-    """Return the chances of counts from `low` on and below `high`."""
+    """Return the probabilities of counts from `low` on and below `high`."""
     below = np.where(low > 0, bdtr(np.maximum(low - 1, 0), n, chance), 0.0)
     above = np.where(high <= n, bdtrc(np.clip(high - 1, 0, n), n, chance), 0.0)
     return np.where(low < high, 1 - below - above, 0.0)

@@ -1,4 +1,4 @@
-"""Power: how likely a survey will show a share, or a difference of two."""
+"""Power: the probability that a survey shows a share, or a difference of two shares."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -15,21 +15,21 @@ from analysis.study.planning.needed import least
 from analysis.study.planning.one_sample import Side, TrueShares, share_powers
 from analysis.survey.question import Question
 
-#: What gives the powers of some numbers of respondents.
+#: A function that returns the powers of some numbers of respondents.
 Powers = Callable[[Sequence[int]], Sequence[float] | Floats]
 
 _TOO_MANY = (
     f"power takes more than {MOST_RESPONDENTS} respondents: expected a larger difference, or less "
     "power"
 )
-#: Pairs of counts that are summed over; beyond, the normal law is within .002.
+#: The most pairs of counts that are summed over. With more, the normal law is within .002.
 _PAIRS = 250_000
-#: How near in respondents is near enough where tallies are drawn; and the root of how many times as
-#: many are tried next.
+#: The relative precision of respondents if tallies are drawn, and the root of the factor to the
+#: next number that is tried.
 _DRAWN, _FURTHEST = 0.02, 3.0
-#: Values of n that are looked at where power rises and falls.
+#: The number of values of n that are looked at where power rises and falls.
 _LOOKED = 400
-#: Rows of pairs that are compared at a time: so few stay in the processor's cache.
+#: The rows of pairs that are compared at a time, so few that they stay in the processor's cache.
 _BLOCK = 64
 
 
@@ -43,33 +43,35 @@ def power_of_share(
     *,
     rng: Generator,
 ) -> float:
-    """Return the chance that the printed interval excludes `null`.
+    """Return the probability that the printed interval excludes `null`.
 
-    For shares with support counts it is an exact sum over these, by the default interval. For
-    others, and means, that interval is computed for 4,000 drawn tallies, with a standard error of
-    at most .008. Means of reports that are sets follow the normal law with their exact variance.
+    For shares with support counts, it is an exact sum over these, by the default interval. For
+    other shares, and for means, that interval is computed for 4,000 drawn tallies, with a standard
+    error of at most .008. Means of reports that are sets follow the normal law with their exact
+    variance.
 
     Parameters
     ----------
     question : Question
-        Of any kind but texts.
+        A question of any kind except texts.
     term : str
-        Of the estimate: a value, ``no-answer``, ``a>b``, or ``mean``.
+        The term of the estimate: a value, ``no-answer``, ``a>b``, or ``mean``.
     truth : float or mapping
-        The true share, while others are even; or the shares of all answers: see `truth_of`.
+        The true share, with even shares of the others; or the shares of all answers, see
+        `truth_of`.
     null : float
-        The value that is to be excluded, in the unit of the estimate; a share is in [0, 1].
+        The value that should be excluded, in the unit of the estimate. A share is in [0, 1].
     respondents : int
-        At least 1.
+        The number of respondents, at least 1.
     confidence_level : float
-        Of the interval, in (0, 1).
+        The level of the interval, in (0, 1).
     rng : Generator
-        For tallies; left as it was.
+        The generator of tallies. Its state is not changed.
 
     Raises
     ------
     ValueError
-        If one of these is out of range, or there is no such term.
+        If an argument is out of range, or if there is no such term.
     """
     check_level(confidence_level)
     check_respondents(respondents)
@@ -98,13 +100,13 @@ def power_of_change(
     *,
     rng: Generator,
 ) -> float:
-    """Return the chance that the interval of the difference of two estimates excludes 0.
+    """Return the probability that the interval of the difference of two estimates excludes 0.
 
-    The parameters are those of `power_of_share`; `truth` and `respondents` are pairs, of two waves
-    (`analysis.estimate.change`) or two known groups, in which different people answer. Where the
-    same people answer in both waves and most keep their answer, the power is larger. For shares
-    with support counts the sum over both counts is exact, up to some thousand respondents, and
-    beyond that by the normal law; for others, and means, it is that of all pairs of 1,500 drawn
+    The parameters are those of `power_of_share`. `truth` and `respondents` are pairs, of two waves
+    (`analysis.estimate.change`) or two known groups in which different people answer. If the same
+    people answer in both waves and most keep their answer, the power is larger. For shares with
+    support counts, it is an exact sum over both counts up to some thousand respondents, and follows
+    the normal law beyond. For other shares, and for means, it is that of all pairs of 1,500 drawn
     tallies each, to within about .01.
     """
     check_level(confidence_level)
@@ -128,7 +130,7 @@ def _power_of_change(
         chances, block = np.empty(len(of_left)), np.empty((_BLOCK, len(of_right)))
         for start in range(0, len(chances), _BLOCK):
             some = slice(start, start + _BLOCK)
-            # All in one place: new ones for each step would take longer than the steps.
+            # The arrays are reused, since new ones for each step would take longer than the steps.
             cells = block[: len(of_left[some])]
             np.subtract(right.values, left.values[some, None], out=cells)
             np.multiply(cells, cells, out=cells)
@@ -152,15 +154,15 @@ def respondents_for_share(
 ) -> int:
     """Return the number of respondents from which on `power_of_share` is at least `power`.
 
-    Exact power rises and falls as counts become whole; the first number that reaches `power` may be
-    followed by some that do not. Above some ten thousand it may be a few too many. Where tallies
-    are drawn, it is within some 4 %, as power is within .015.
+    Exact power rises and falls as counts become whole, so that the first number that reaches
+    `power` may be followed by some that do not. Above some ten thousand, the result may be slightly
+    too large. If tallies are drawn, it is within about 4 %, since power is within .015.
 
     Raises
     ------
     ValueError
-        As `power_of_share`; or if `power` is not above 1 - `confidence_level` and below 1, `truth`
-        is `null`, or more than `MOST_RESPONDENTS` are needed.
+        As `power_of_share` does; or if `power` is not above 1 - `confidence_level` and below 1, if
+        `truth` is `null`, or if more than `MOST_RESPONDENTS` are needed.
     """
     check_power(power, confidence_level)
     side = Side.of(question, term, truth)
@@ -186,10 +188,11 @@ def respondents_for_change(
     *,
     rng: Generator,
 ) -> tuple[int, int]:
-    """Return the numbers of both groups or waves from which on `power_of_change` is so large.
+    """Return the numbers of both groups or waves from which on `power_of_change` is reached.
 
     The parameters are those of `power_of_change`, and `power`, above 1 - `confidence_level` and
-    below 1. The second group or wave has `ratio` times as many as the first, rounded up.
+    below 1. The second group or wave has `ratio` times as many respondents as the first, rounded
+    up.
     """
     check_power(power, confidence_level)
     if not (math.isfinite(ratio) and ratio > 0):
@@ -215,11 +218,11 @@ def _least(
     variance: float,
     is_drawn: bool,
 ) -> int:
-    """Return the n from which on a power is as wanted, starting at a guess by the normal law.
+    """Return the n from which on a power is reached, starting at a guess by the normal law.
 
     The guess is the squared sum of both quantiles times the variance, over the squared difference.
-    By hand: Warner at ε = 1 (variance 1.1707 at one half), a difference of .1, power .8, 95 %:
-    (1.960 + .842)² 1.1707 / .01 = 919.
+    By hand: Warner's design at ε = 1 (variance 1.1707 at one half), a difference of .1, a power of
+    .8 and 95 % give (1.960 + .842)² 1.1707 / .01 = 919.
     """
     if difference == 0:
         raise ValueError("true shares must differ from the null hypothesis, got the same")
@@ -229,7 +232,7 @@ def _least(
         return least_for_power(power_at, wanted, start)
 
     def ratio(n: int) -> float:
-        """Return the wanted sum of quantiles over that at n, which grows as √n."""
+        """Return the wanted sum of quantiles divided by that at n, which grows as √n."""
         reached = float(ndtri((1 + level) / 2) + ndtri(power_at([n])[0]))
         return reach / min(max(reached, reach / _FURTHEST), reach * _FURTHEST)
 
@@ -237,9 +240,9 @@ def _least(
 
 
 def least_for_power(powers: Powers, wanted: float, start: float) -> int:
-    """Return the least n from which on a power, which rises in the long run, is at least `wanted`.
+    """Return the least n from which on a power that rises in the long run is at least `wanted`.
 
-    `start` is a guess of n. Raise `OutOfReach` if it is more than `MOST_RESPONDENTS`.
+    `start` is a guess of n. Raise `OutOfReach` if n is more than `MOST_RESPONDENTS`.
     """
 
     def power(n: int) -> float:
@@ -253,7 +256,8 @@ def least_for_power(powers: Powers, wanted: float, start: float) -> int:
     while high - low > 1:
         n = (low + high) // 2
         low, high = (low, n) if power(n) >= wanted else (n, high)
-    # Around here the power jumps: by as much as it does over the next numbers, against its slope.
+    # The power jumps around here. The range to look at follows from the size of the jumps over the
+    # next numbers, and from its slope.
     some = min(24, MOST_RESPONDENTS - high)
     near = np.array(powers(range(high, high + some + 1)))
     further = max(1, high // 8)
@@ -268,7 +272,7 @@ def least_for_power(powers: Powers, wanted: float, start: float) -> int:
 
 
 def _beyond(difference: float, error: float, reach: float) -> float:
-    """Return the chance that a normal estimate is more than so many errors off, either way."""
+    """Return the probability that a normal estimate is more than `reach` errors off, either way."""
     shift = abs(difference) / error
     return float(ndtr(shift - reach) + ndtr(-shift - reach))
 

@@ -1,4 +1,4 @@
-"""A table of power: how likely each question shows a difference, and how many it takes."""
+"""A table of power: each question's power to show a difference, and the respondents needed."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -22,13 +22,13 @@ from analysis.survey.survey import Survey
 
 @dataclass(frozen=True)
 class Power:
-    """One comparison of one quantity; the columns of the table of power.
+    """One comparison of one quantity. Its fields are the columns of the table of power.
 
-    `comparison` is ``one`` (the interval excludes `null`, while `true` is true), ``groups`` (two
-    known groups differ, of which one has `null` and one `true`, with half of all respondents each)
-    or ``waves`` (so do two waves). `power` is the chance of that, with `respondents` in all, or in
-    each wave; with `respondents_needed` it is at least `wanted`; None beyond 10^9. Of a number
-    `null` and `true` are means, in its unit.
+    `comparison` is ``one`` (the interval excludes `null` if `true` is true), ``groups`` (the
+    interval shows that two known groups differ, of which one has `null` and the other `true`, each
+    with half of all respondents) or ``waves`` (the same for two waves). `power` is the probability
+    of that with `respondents` in all, or in each wave. With `respondents_needed` it is at least
+    `wanted`; None beyond 10^9. For a number, `null` and `true` are means, in its unit.
     """
 
     question: str
@@ -52,31 +52,31 @@ def powers(
     truth: Stated | None = None,
     rng: Generator,
 ) -> list[Power]:
-    """Return three rows for each question but texts: of its first term, or of a number's mean.
+    """Return three rows for each question except texts, of its first term or of a number's mean.
 
     Parameters
     ----------
     survey : Survey
-        As it will be published.
+        The survey as it will be published.
     respondents : int
-        In all, or in each wave, at least 2.
+        The number of respondents in all, or in each wave, at least 2.
     difference : float
-        Of the shares, in (0, 1); of a number, as a part of its range.
+        The difference of shares, in (0, 1). For a number it is a fraction of the range.
     wanted : float
-        Power, above 1 - `confidence_level` and below 1.
+        The wanted power, above 1 - `confidence_level` and below 1.
     confidence_level : float
-        Of the intervals, in (0, 1).
+        The level of the intervals, in (0, 1).
     truth : mapping, optional
-        See `truth_of`; it gives `null`. Of questions that are not stated that is one half less
-        half of the difference. `true` lies above it, or where there is no room, below. Numbers are
-        taken to lie at the ends of their range, the least favorable truth.
+        See `truth_of`. It gives `null`. For questions that are not stated, `null` is one half less
+        half of the difference. `true` lies above it or, if there is no room, below. Numbers are
+        assumed to lie at the ends of their range, the least favorable truth.
     rng : Generator
         See `power_of_share`.
 
     Raises
     ------
     ValueError
-        If one of these is out of range.
+        If an argument is out of range.
     """
     if not (isfinite(difference) and 0 < difference < 1):
         raise ValueError(f"difference must be above 0 and below 1, got {difference:g}")
@@ -119,7 +119,7 @@ def powers(
 
 
 def _truth(question: Question, share: float) -> float | dict[str, float]:
-    """Return a share; of a number, that of the upper end of its range, the rest at the lower."""
+    """Return a share, or for a number the truth with this share at the upper end of its range."""
     if question.domain.estimand is Estimand.SHARES:
         return share
     ends = question.spec["min"], question.spec["max"]

@@ -1,4 +1,4 @@
-"""The plan of a survey: how precise each question will be, and what its waves will cost."""
+"""The plan of a survey: the precision of each question, and the cost of its waves."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,29 +20,29 @@ from analysis.study.planning.truth import Stated, check_truth
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey
 
-#: Letters of the texts that `Plan.floor` is about.
+#: The number of letters of the texts that `Plan.floor` is about.
 USUAL_LENGTH = 8
 
 
 @dataclass(frozen=True)
 class Plan:
-    """One question; the columns of the table that `plan` prints.
+    """The plan of one question. Its fields are the columns of the table that `plan` prints.
 
-    `half_width` is expected of the interval that will be printed: of the worst share, or of the
-    mean of a number, in its unit. Where texts without candidates are asked for, `floor` is the
-    share from which on a text of at most eight letters is found nine times in ten. `epsilon_waves`
-    is what so many waves cost together, whatever is answered, `epsilon_if_constant` if no answer
-    ever changes, and `epsilon_fresh` what they would cost with fresh draws; `cheaper` is
-    ``memory``, ``fresh`` (both whatever is answered) or, without a memory, empty.
+    `half_width` is the expected half-width of the printed interval: that of the worst share, or of
+    a number's mean, in its unit. For texts without candidates, `floor` is the share from which on a
+    text of at most eight letters is found nine times in ten. `epsilon_waves` is the cost of `waves`
+    waves together, for any answers. `epsilon_if_constant` is the cost if no answer ever changes.
+    `epsilon_fresh` is the cost with fresh draws. `cheaper` is ``memory`` or ``fresh``, whichever
+    costs less for any answers, or empty without a memory.
 
-    `share` is the term that `half_width` is of, and its assumed share: ``yes=0.5``; of a number
-    ``mean=`` and its mean. `half_width_required` is what it would be if nobody could skip; None if
-    nobody can. `half_width_direct` is what asking the same people without randomization would give,
-    at the same share; of a number, half of all at either end of the range. `half_width_curator` is
-    what they would give a curator who knows all answers and publishes them with Laplace noise, at
-    the ε of a report; None of texts without candidates. `respondents_needed` and
-    `epsilon_needed` give a wanted half-width, each with the other as it is; None if none is wanted,
-    or no number or ε is enough.
+    `share` is the term of `half_width` and its assumed share, such as ``yes=0.5``, or ``mean=`` and
+    the mean of a number. `half_width_required` is the half-width if the question were required;
+    None if it is. `half_width_direct` is the half-width if the same people were asked without
+    randomization, at the same share; for a number, half of all are at either end of the range.
+    `half_width_curator` is that of a curator who knows all answers and publishes them with Laplace
+    noise at the ε of a report; None for texts without candidates. `respondents_needed` and
+    `epsilon_needed` give a wanted half-width, each with the other unchanged. They are None if none
+    is wanted, or if no number or ε is enough.
     """
 
     question: str
@@ -80,20 +80,21 @@ def plan(
     Parameters
     ----------
     survey : Survey
-        As it will be published.
+        The survey as it will be published.
     respondents : int
-        At least 1, in each wave.
+        The number of respondents in each wave, at least 1.
     waves : int
-        How many each answers, at least 1.
+        The number of waves that each respondent answers, at least 1.
     confidence_level : float
-        Of the intervals, in (0, 1).
+        The level of the intervals, in (0, 1).
     truth : mapping, optional
-        By question the shares of its answers, as `truth_of` takes them. Half-widths of questions
-        that are not stated are those at the least favorable shares.
+        For each question, the shares of its answers, as `truth_of` takes them. Half-widths of
+        questions that are not stated are those at the least favorable shares.
     half_width : float, optional
-        Wanted of every question, of numbers as a part of their range; above 0.
+        The wanted half-width of every question, above 0. For numbers it is a fraction of the range.
     rng : Generator
-        For what has no finite sum; left as it was, so that equal plans are equal.
+        The generator for estimates without a finite sum. Its state is not changed, so that equal
+        plans are equal.
 
     Raises
     ------
@@ -116,9 +117,9 @@ def plan(
 def half_widths(
     question: Question, respondents: int, confidence_level: float = 0.95, *, rng: Generator
 ) -> tuple[float, float]:
-    """Return `half_width` and `half_width_direct` of a question's row of `plan`, and no more.
+    """Return only `half_width` and `half_width_direct` of a question's row of `plan`.
 
-    A page shows both at once, where the whole row may take seconds. Arguments are those of `plan`.
+    A page shows both at once, while the whole row may take seconds. Arguments are those of `plan`.
     """
     half = expected(question, respondents, confidence_level, rng=rng)
     return half.half_width, direct_half_width(question, half, respondents, confidence_level)
@@ -166,7 +167,7 @@ def _row(
 
 
 def _floor(question: Question, n: int) -> float | None:
-    """Return the least share of a text that will be found; None if there is nothing to find."""
+    """Return the least share of a text that will be found; None if no texts are searched for."""
     if not question.domain.is_open:
         return None
     randomizer, spec = question.randomizer, question.spec
@@ -177,7 +178,7 @@ def _floor(question: Question, n: int) -> float | None:
 def _required(
     question: Question, n: int, level: float, stated: Mapping[str, float] | None, rng: Generator
 ) -> float | None:
-    """Return the half-width if those who would skip answered like the others."""
+    """Return the half-width if people who would skip answered like the others."""
     given = dict(stated or {})
     answering = 1 - given.pop(NO_ANSWER, 0.0)
     if answering <= 0 or not question.spec["no_answer"] or question.table is not None:

@@ -1,4 +1,4 @@
-"""Questions redesigned: with another ε, or without no-answer."""
+"""Changed designs of questions: with another ε, or without no-answer."""
 
 from fractions import Fraction
 
@@ -11,7 +11,7 @@ from analysis.survey.survey import wishes_of
 
 
 def is_best(question: Question) -> bool:
-    """Return whether its mechanism is the one that is chosen where the author names none."""
+    """Return whether its mechanism is the one that is chosen if the author names none."""
     if question.mechanism.parameters is not None:
         return False
     epsilon = Fraction(repr(question.spec["epsilon"]))
@@ -20,10 +20,10 @@ def is_best(question: Question) -> bool:
 
 
 def with_epsilon(question: Question, epsilon: Fraction, mechanism: Mechanism | None) -> Question:
-    """Return the question at another ε, by this mechanism or the best, and without a memory.
+    """Return the question at another ε, with this mechanism or the best, and without a memory.
 
-    One wave tells the same with a memory (`analysis.mechanisms.two_stages`). Raise `TooCoarse` if
-    32-bit weights cannot serve it so.
+    With a memory, the law of one wave is the same (`analysis.mechanisms.two_stages`). Raise
+    `TooCoarse` if 32-bit weights cannot serve it.
     """
     wishes = wishes_of(question.spec)
     if mechanism is None:
@@ -35,7 +35,7 @@ def with_epsilon(question: Question, epsilon: Fraction, mechanism: Mechanism | N
 
 
 def required(question: Question) -> Question:
-    """Return the question without no-answer or a memory, by the same mechanism, at the same ε."""
+    """Return the question without no-answer or a memory, with the same mechanism and ε."""
     spec = question.spec | {"no_answer": False}
     domain = KINDS[spec["kind"]].domain(spec)
     epsilon = Fraction(repr(spec["epsilon"]))

@@ -1,4 +1,4 @@
-"""What a survey's table of estimates may look like: simulations of whole surveys."""
+"""Simulations of whole surveys, which show what a table of estimates may look like."""
 
 from dataclasses import dataclass
 
@@ -21,12 +21,12 @@ MOST_RUNS = 1000
 
 @dataclass(frozen=True)
 class Sampled:
-    """One quantity of one made-up survey.
+    """One quantity of one simulated survey.
 
-    `true` is what it is of the population; `estimate` with `conf_low` and `conf_high` what the
-    table of estimates would say, `plain_low` and `plain_high` the interval of a survey that asks
-    the same people without randomization. `true` and the plain interval are None for quantities
-    that are no share, mean or mean rank.
+    `true` is its value in the population. `estimate`, `conf_low` and `conf_high` are those of the
+    table of estimates. `plain_low` and `plain_high` are the interval of a survey that asks the same
+    people without randomization. `true` and the plain interval are None unless the quantity is a
+    share, a mean or a mean rank.
     """
 
     run: int
@@ -51,32 +51,32 @@ def sample_run(
     truth: Stated | None = None,
     spread: bool = True,
 ) -> list[Sampled]:
-    """Return the estimates of made-up surveys: of each quantity its interval, and a plain one.
+    """Return the estimates of simulated surveys: each quantity with its interval, and a plain one.
 
     Respondents are drawn from the truth. Their reports are drawn from the exact law of the
-    randomizers (of some channels whose reports are sets, above 20,000 respondents, in the limit of
-    many) and go through `analysis.estimate.estimates.estimates`. The page of plans draws them as
-    dots with the plain interval behind them.
+    randomizers, or above 20,000 respondents from the large-sample law of some channels whose
+    reports are sets. They go through `analysis.estimate.estimates.estimates`. The page of plans
+    draws them as dots with the plain interval behind them.
 
     Parameters
     ----------
     survey : Survey
-        As it will be published.
+        The survey as it will be published.
     respondents, runs : int
-        At least 1, in each; at most `MOST_RUNS` runs.
+        The number of respondents in each run, at least 1, and of runs, from 1 to `MOST_RUNS`.
     rng : Generator
-        Draws.
+        The generator of respondents and reports.
     confidence_level : float
-        Of every interval, in (0, 1).
+        The level of each interval, in (0, 1).
     truth : mapping, optional
-        See `truth_of`. Questions of texts without candidates are left out unless stated.
+        See `truth_of`. Questions of texts without candidates are left out unless they are stated.
     spread : bool
-        Whether the variance and the quartiles of numbers are estimated, which takes the longest.
+        Whether to estimate the variance and the quartiles of numbers, which takes the longest.
 
     Raises
     ------
     ValueError
-        If a number is out of range, or the truth cannot be.
+        If a number is out of range, or if the truth is impossible.
 
     References
     ----------
@@ -105,7 +105,7 @@ def sample_run(
 def _plain(
     domain: Domain, truth: Truth, term: str, people: NDArray[np.int64], level: float
 ) -> tuple[float | None, float | None, float | None]:
-    """Return the true value of a term, and its interval if these people had said what is true."""
+    """Return the true value of a term, and its interval if these people were asked directly."""
     shares = np.array(truth.shares)
     if domain.is_share(term):
         there = np.array([domain.counts_for(value, term) for value in truth.values])

@@ -1,4 +1,4 @@
-"""Expected half-widths of shares with support counts: sums over these counts."""
+"""Expected half-widths of shares with support counts, as sums over these counts."""
 
 import math
 from functools import lru_cache
@@ -14,21 +14,22 @@ from analysis.study.planning.least_favorable import normal_half_widths, widest_a
 _Floats = NDArray[np.float64]
 _Counts = NDArray[np.int64]
 
-#: Standard deviations beyond which less than 1e-12 of a binomial's mass lies.
+#: Less than 1e-12 of a binomial's mass lies beyond this many standard deviations.
 _FAR = 7.2
-#: The most counts, and numbers of trials, that are summed over; of more, one in so many.
+#: The most counts, and the most numbers of trials, in a sum. If there are more, they are thinned
+#: out.
 _COUNTS, _TRIALS = 20_000, 65
-#: Counts that find the least favorable share: they are at most .4 standard deviations apart.
+#: The number of counts that find the least favorable share, at most .4 standard deviations apart.
 _SOME = 1000
 
 
 def counts_between(n: int, chances: tuple[float, float], most: int = _COUNTS) -> _Counts:
-    """Return counts of a binomial whose chance lies between two, but for 1e-12 of its mass.
+    """Return counts of a binomial whose rate lies between two, up to 1e-12 of its mass.
 
-    These are all counts if there are at most `most`, and else one in so many.
+    These are all counts if there are at most `most`, and evenly spaced counts otherwise.
     """
     (low, below), (high, above) = (
-        # By Bernstein's inequality, where counts are few.
+        # This is Bernstein's inequality, for few counts.
         (n * chance, _FAR * math.sqrt(n * chance * (1 - chance)) + 20)
         for chance in sorted(chances)
     )
@@ -37,7 +38,7 @@ def counts_between(n: int, chances: tuple[float, float], most: int = _COUNTS) ->
 
 
 def weights_of(counts: _Counts, n: int, chances: _Floats | float) -> _Floats:
-    """Return (chances, counts) probabilities of counts, which sum to 1 for each chance."""
+    """Return (chances, counts) probabilities of counts, which sum to 1 for each rate."""
     ways = gammaln(n + 1) - gammaln(counts + 1) - gammaln(n - counts + 1)
     chance = np.asarray(chances)[..., None]
     weights = np.exp(ways + xlogy(counts, chance) + xlog1py(n - counts, -chance))
@@ -45,7 +46,7 @@ def weights_of(counts: _Counts, n: int, chances: _Floats | float) -> _Floats:
 
 
 def half_widths(counts: _Counts, n: int | _Counts, p: float, q: float, level: float) -> _Floats:
-    """Return half of `analysis.estimate.intervals.share_interval` for each count, of so many."""
+    """Return half of `analysis.estimate.intervals.share_interval` for each count of `n`."""
     ends = share_intervals(counts.astype(np.float64), n, p, q, level)
     return (ends.high - ends.low) / 2
 
@@ -54,26 +55,28 @@ def half_widths(counts: _Counts, n: int | _Counts, p: float, q: float, level: fl
 def of_share(share: Share, true: float, n: int, level: float) -> float:
     """Return the expected half-width of the default interval of a share, by a sum over counts.
 
-    It sums over all counts, or 20,000 evenly spaced ones if there are more. With a `portion`, the
-    number of trials is random, too; beyond 65 these are evenly spaced: within .1 %.
+    It sums over all counts, or over 20,000 evenly spaced counts if there are more. With a
+    `portion`, the number of trials is random, too. If there are more than 65 numbers, evenly spaced
+    ones are used, which is precise to .1 %.
 
     Parameters
     ----------
     share : Share
-        How reports support it.
+        The probabilities that reports support it.
     true : float
-        The share, in [0, 1].
+        The true share, in [0, 1].
     n : int
-        Reports, at least 1.
+        The number of reports, at least 1.
     level : float
-        Of the interval, in (0, 1).
+        The level of the interval, in (0, 1).
 
-    By hand: two reports that tell the truth (p = 1, q = 0), share 1/2, 95 %: the counts 0, 1 and 2
-    have the intervals [0, .842], [.013, .987], [.158, 1] and chances 1/4, 1/2, 1/4: .454.
+    By hand: with two true reports (p = 1, q = 0), a share of 1/2, and 95 %, the counts 0, 1 and 2
+    have the intervals [0, .842], [.013, .987] and [.158, 1], with the probabilities 1/4, 1/2 and
+    1/4. The result is .454.
     """
     expected, chance = 0.0, share.support(true)
     trials = trials_of(share, n, _TRIALS)
-    # Few counts of many numbers of trials are looked at together.
+    # The few counts of many numbers of trials are computed together.
     for some in (trials,) if n <= _COUNTS else ([one] for one in trials):
         counts = [counts_between(number, (chance, chance)) for number, _ in some]
         numbers = np.repeat([number for number, _ in some], [len(of_one) for of_one in counts])
@@ -85,7 +88,7 @@ def of_share(share: Share, true: float, n: int, level: float) -> float:
 
 
 def trials_of(share: Share, n: int, most: int) -> list[tuple[int, float]]:
-    """Return numbers of reports that could support a share, at most about `most`, with chances."""
+    """Return at most about `most` numbers of reports that could support a share, with weights."""
     if share.portion == 1:
         return [(n, 1.0)]
     portion = float(share.portion)
@@ -95,9 +98,9 @@ def trials_of(share: Share, n: int, most: int) -> list[tuple[int, float]]:
 
 @lru_cache(maxsize=512)
 def least_favorable_share(share: Share, n: int, level: float) -> float:
-    """Return the true share at which `of_share` is the largest, to five digits.
+    """Return the true share at which `of_share` is largest, to five digits.
 
-    It sums over all counts, up to 20,000, and beyond uses the normal law of the estimate. With a
+    It sums over all counts up to 20,000, and uses the normal law of the estimate beyond. With a
     `portion`, it takes the mean number of trials.
     """
     trials = max(1, round(n * share.portion))
