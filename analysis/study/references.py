@@ -1,6 +1,6 @@
-"""The works that sections on methods cite, by the keys that mechanisms and intervals name.
+"""The works that methods sections cite, by the keys of mechanisms and intervals.
 
-``docs/methods.md`` has the same list, with more. A DOI is given where there is one.
+``docs/methods.md`` has these works and more. A DOI is given if there is one.
 """
 
 #: The full text of each reference.
@@ -125,13 +125,13 @@ class Cited:
         self._cited: list[str] = []
 
     def cite(self, *references: str) -> str:
-        """Return the numbers of some references in brackets: of keys, or of whole texts."""
+        """Return the numbers of references in brackets, given by keys or whole texts."""
         for reference in references:
             if reference not in self._cited:
                 self._cited.append(reference)
         return f"[{', '.join(str(self._cited.index(one) + 1) for one in references)}]"
 
     def listed(self) -> str:
-        """Return all that were cited, each behind its number."""
+        """Return all cited references, each after its number."""
         texts = (REFERENCES.get(one, one) for one in self._cited)
         return " ".join(f"[{number}] {text}." for number, text in enumerate(texts, 1))

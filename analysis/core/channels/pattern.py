@@ -118,7 +118,7 @@ class Pattern:
         return cells
 
     def ratio(self, changed: Sequence[int] | None = None) -> Fraction:
-        """Return the largest ratio of the chances of one report under two rows of inputs.
+        """Return the largest ratio of the probabilities of one report under two rows of inputs.
 
         The rows differ at most in the parts `changed`, which are all parts by default. The ratio
         bounds what somebody who knows all other inputs learns about these.

@@ -62,7 +62,7 @@ class Subset(SetReports):
 
     @property
     def p(self) -> Fraction:
-        """The chance that the input is in the report."""
+        """The probability that the input is in the report."""
         return Fraction(self.include, self.include + self.exclude)
 
     @property

@@ -1,4 +1,4 @@
-"""The split of a cap over the questions that makes the worst half-width the smallest."""
+"""The split of a cap over the questions that minimizes the worst half-width."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,36 +23,37 @@ from analysis.study.planning.truth import Stated, check_truth
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey
 
-#: How often the split is corrected by its half-widths.
+#: The number of times that the split is corrected by its half-widths.
 _ROUNDS = 12
-#: Largest ε, in millionths.
+#: The largest ε, in millionths.
 _LARGEST = int(LARGEST * MICRO)
-#: Log ratio of two ε below which the best mechanism is taken to be the same.
+#: The log-ratio of two ε below which the best mechanism is assumed to be the same.
 _SAME = 0.03
-#: How near in logarithms half-widths are to each other when the split is right: those of drawn
+#: The difference in logarithms of half-widths at which the split is accepted. Those of drawn
 #: tallies are known to .003.
 _NEAR = 0.006
-#: Log ratios of ε below which a half-width is computed from others, by the shape. All are from one
-#: that is so near: how they fall there is known far better than what tallies are drawn to.
+#: The log-ratio of ε below which a half-width follows from another one, by the shape. The shape is
+#: known far better there than half-widths of drawn tallies.
 _AGAIN = 0.006
-#: Those of drawn tallies, which are smooth and take long, are so beyond two that are not far from
-#: each other, and between two: of numbers to .5 % and .4 % for ε from .9 on, at 400 respondents.
+#: Half-widths of drawn tallies are smooth and take long. So they follow from two others within
+#: these log-ratios: beyond two (at most `_FAR` apart), and between two. For numbers, that is
+#: precise to .5 % and .4 % for ε from .9 on, at 400 respondents.
 _BEYOND, _FAR, _BETWEEN = 0.027, 0.5, 0.15
-#: Half-widths fall like the shape if so many times as fast, or as slowly, at most.
+#: Half-widths fall like the shape if they are at most this many times as fast or as slow.
 _ALIKE = 3.0
-#: ε at which the shape of half-widths is tabulated, in millionths.
+#: The ε at which the shape of half-widths is tabulated, in millionths.
 _TABULATED = np.geomspace(int(SMALLEST * MICRO), _LARGEST, 4000)
 
 
 @dataclass(frozen=True)
 class Split:
-    """One question: a row of what `split_cap` gives.
+    """One question's row of the result of `split_cap`.
 
-    `epsilon` is that of one report as it should be, `half_width` the expected one with it, in the
-    unit of the question; `own_epsilon` and `own_half_width` are those of the file. `kept` says that
-    its ε was not to be changed: it has a memory, its author named probabilities, or it is drawn
-    together with others. Then `epsilon` is the limit of its answer, and what is spent is the ε of
-    the table, which is less than the sum over its questions.
+    `epsilon` is the recommended ε of one report, and `half_width` is the expected half-width with
+    it, in the question's unit. `own_epsilon` and `own_half_width` are those of the file. `kept`
+    says that the ε was not changed: the question has a memory, its author named probabilities, or
+    it is drawn together with others. In the last case, `epsilon` is the limit of its answer, and
+    the spent ε is that of the table, which is less than the sum over its questions.
     """
 
     question: str
@@ -74,38 +75,38 @@ def split_cap(
     weights: Mapping[str, float] | None = None,
     rng: Generator,
 ) -> list[Split]:
-    """Return the ε of each question with which the worst half-width is the smallest.
+    """Return the ε of each question that together minimize the worst half-width.
 
-    Half-widths fall as ε rises, so at the best split all that can change are equally bad. For each
-    half-width there is an ε that each question needs; the smallest half-width is taken whose ε do
-    not exceed the cap: to about 1 %, as drawn widths are known to .3 %. Numbers count as parts of
-    their range.
+    Half-widths fall as ε rises. So at the best split, all questions whose ε can change have equal
+    half-widths. For each half-width there is an ε that a question needs. The result is the smallest
+    half-width whose ε do not exceed the cap, to about 1 %, since drawn widths are known to .3 %.
+    Numbers count as fractions of their range.
 
     Parameters
     ----------
     survey : Survey
-        As it will be published.
+        The survey as it will be published.
     cap : float
-        ε of a respondent over all waves, above 0.
+        The ε of a respondent over all waves, above 0.
     respondents, waves : int
-        Respondents in each wave, and waves that each answers; at least 1.
+        The number of respondents in each wave, and of waves that each answers; at least 1.
     confidence_level, truth, rng
         See `plan`.
     weights : mapping, optional
-        By question, how many times as bad its half-width is, above 0; 1 if left out.
+        For each question, the factor by which its half-width counts, above 0; by default, 1.
 
     Returns
     -------
     list of Split
-        In the survey's order. The ε are whole millionths that sum to what the cap leaves a wave,
+        Rows in the survey's order. The ε are whole millionths that sum to the cap's ε for a wave,
         unless every question has the largest possible ε. Questions with a memory, and those whose
-        author named probabilities, keep theirs.
+        author named probabilities, keep their ε.
 
     Raises
     ------
     ValueError
-        If the cap is too small for the ε that are kept, or for 32-bit weights of the others; or a
-        number is out of range.
+        If the cap is too small for the ε that are kept, or for 32-bit weights of the others; or if
+        a number is out of range.
     """
     check_level(confidence_level)
     check_respondents(respondents)
@@ -160,9 +161,10 @@ def _weight(weights: Mapping[str, float], question: Question) -> float:
 
 @dataclass
 class _Part:
-    """A question whose ε is looked for, with its log badness at the millionths of ε in `known`.
+    """A question whose ε is searched for. `known` has the log of its badness by millionths of ε.
 
-    Its mechanism stays, or is the best one, as in `tried` for an ε that is near.
+    The badness is the half-width times its weight. The mechanism stays, or is the best one, which
+    `tried` has for near ε.
     """
 
     question: Question
@@ -174,11 +176,11 @@ class _Part:
 
     @cached_property
     def shape(self) -> Floats:
-        """The fall of half-widths with ε, at `_TABULATED`: logs of errors, by the normal law.
+        """The shape of half-widths against ε, at `_TABULATED`: logs of errors by the normal law.
 
-        They are those of the best mechanism with a closed form at the ε of charts, and between and
-        beyond these fall as those of k-ary RR do at 1/2: of a number with two answers, which is
-        what Duchi's mechanism reports. Other widths fall nearly alike, so few are computed.
+        They are those of the best mechanism with a closed form at the ε of charts. Between and
+        beyond these they fall as those of k-ary randomized response do at 1/2, for a number with
+        two answers, as in Duchi's mechanism. Other widths fall nearly alike, so few are computed.
         """
         domain = self.question.domain
         answers = 2 if domain.estimand is Estimand.MEAN else len(domain.terms)
@@ -195,7 +197,7 @@ class _Part:
             places = np.log(np.array([*closed]) * MICRO)
             above = np.array([*closed.values()]) - np.interp(places, np.log(_TABULATED), shape)
             shape = shape + np.interp(np.log(_TABULATED), places, above)
-        # Where another mechanism becomes the best, it must not rise.
+        # The shape must not rise where another mechanism becomes the best.
         return np.minimum.accumulate(shape)
 
     def shape_at(self, epsilons: Sequence[float]) -> Floats:
@@ -208,7 +210,7 @@ class _Part:
         return not is_best(self.question)
 
     def look(self, epsilon: int) -> None:
-        """Compute how bad it is at an ε, or note that ε must be larger for 32-bit weights."""
+        """Compute the badness at an ε, or note that ε must be larger for 32-bit weights."""
         if epsilon in self.known or epsilon < self.least:
             return
         near = (best for at, best in self.tried.items() if abs(log(at / epsilon)) < _SAME)
@@ -223,7 +225,7 @@ class _Part:
         self.known[epsilon] = log(self.scale * self.width(redesigned))
 
     def badness(self, epsilon: int) -> float | None:
-        """Return how bad it is at an ε that was looked at, or at one nearly the same, or None."""
+        """Return the badness at a known ε, or at one near known ones; None if it is not known."""
         if epsilon in self.known:
             return self.known[epsilon]
         points = sorted(self.known, key=lambda at: abs(log(at / epsilon)))[:2]
@@ -238,12 +240,12 @@ class _Part:
         shape = self.shape_at([*points, epsilon])
         above = [self.known[at] - there for at, there in zip(points, shape, strict=False)]
         if trusted > _AGAIN:
-            # How far widths are above the shape changes evenly with the logarithm of ε.
+            # The distance of widths from the shape is linear in the logarithm of ε.
             above[0] += (above[1] - above[0]) * away[0] / (away[0] - away[1])
         return float(shape[-1] + above[0])
 
     def needed(self, badness: float) -> float:
-        """Return the ε, in millionths, at which it is so bad: by the shape, from known points."""
+        """Return the ε, in millionths, with this badness, by the shape and known points."""
         points = sorted(self.known)
         shape, seen = self.shape_at(points), np.array([self.known[point] for point in points])
         piece = int(np.count_nonzero(seen > badness)) - 1
@@ -252,7 +254,7 @@ class _Part:
             part = (above - badness) / (above - below)
             slope = (above - below) / (shape[piece] - shape[piece + 1])
             if not 1 / _ALIKE < slope < _ALIKE:
-                # It falls quite differently here: between the two, a power law is as good as any.
+                # Widths do not follow the shape here, so a power law serves between the two points.
                 return float(np.clip(left * (right / left) ** part, self.least, _LARGEST))
             wanted = shape[piece] + part * (shape[piece + 1] - shape[piece])
         else:
@@ -263,16 +265,16 @@ class _Part:
 
 
 def _solved(parts: list[_Part], left: int) -> dict[str, tuple[float, float]]:
-    """Return ε and half-width of each, for so many millionths of a wave."""
+    """Return the ε and half-width of each question, if a wave spends `left` millionths."""
     if not parts:
         return {}
     even = min(left // len(parts), _LARGEST)
     for part in parts:
-        # What the file says is designed already.
+        # The design with the file's ε exists already.
         part.look(min(round(part.question.spec["epsilon"] * MICRO), _LARGEST))
         part.look(even) if not part.known else None
         while not part.known:
-            # Too many values for so small an ε.
+            # There are too many values for so small an ε.
             if part.least > _LARGEST:
                 raise ValueError(f'question "{part.question.id}": no epsilon can serve it')
             part.look(part.least)
@@ -304,7 +306,7 @@ def _solved(parts: list[_Part], left: int) -> dict[str, tuple[float, float]]:
 
 
 def _split(parts: list[_Part], left: int) -> list[int]:
-    """Return whole millionths that sum to `left` and make all equally bad, as far as known."""
+    """Return whole millionths that sum to `left` and give all the same badness, as far as known."""
     low, high = -40.0, 10.0
     for _ in range(100):
         badness = (low + high) / 2

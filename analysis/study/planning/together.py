@@ -1,7 +1,8 @@
-"""What the two limits of one draw for several questions cost in respondents.
+"""The respondents that one draw for several questions takes, by its two limits.
 
-All answers are taken to be equally common and unrelated, and estimates to follow the normal law:
-with the variances of `analysis.mechanisms.joint_design`, and Fisher's information of a model.
+All answers are assumed to be equally common and independent. Estimates are assumed to follow the
+normal law, with the variances of `analysis.mechanisms.joint_design` and the Fisher information of a
+model.
 """
 
 from collections import Counter
@@ -25,18 +26,18 @@ from analysis.survey.joint_draw import JointDraw, limits_of, parts_of
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey
 
-#: Half-width of a share, or of the share of a pair of answers, if none is asked for.
+#: The default half-width of a share, or of the share of a pair of answers.
 HALF_WIDTH = 0.05
-#: The half-width of a slope of the model whose true slopes are 1, and its intercept -1.
+#: The half-width of a slope of the model. Its true slopes are 1, and its intercept is -1.
 SLOPE_WIDTH = 0.4
-#: A model has one outcome and so many predictors at most.
+#: The most predictors of the model, which has one outcome.
 _PREDICTORS = 3
-#: Multiples of the draw's total, and how many limits of one answer for each, by how many cases the
-#: programs have at most: those of 40 take up to two seconds each, those of a thousand 20.
+#: For the most cases of programs: multiples of the draw's total, and the number of limits of one
+#: answer for each. Programs of 40 cases take up to two seconds each, those of a thousand 20.
 _GRIDS = ((16, ("1/2", "1", "2"), 5), (40, ("1",), 5), (300, ("1",), 4), (None, ("1",), 2))
-#: By which part of their variances designs may miss the best that are looked at, and not drawn by.
+#: The fraction of a variance by which designs may miss the best if they are only looked at.
 _LOOKED_AT = 1e-3
-#: What `suggestion` tells takes about a second of questions with so many cases.
+#: The most cases of questions in `suggestion`, which take about a second.
 _QUICK = 16
 #: A saving below this is not worth a change.
 _WORTH = 1.05
@@ -44,12 +45,12 @@ _WORTH = 1.05
 
 @dataclass(frozen=True)
 class Tradeoff:
-    """The respondents that one draw with this aim takes within two limits.
+    """The respondents that one draw with an aim takes within two limits.
 
-    `share` and `pair` are means over questions, and over pairs of them, of the respondents for the
-    half-width; an option counts as a question. `model` is for slopes known to ± `SLOPE_WIDTH`.
-    None where no number is enough. `share_saving` and `pair_saving` say how many times as many
-    separate draws of the same total need.
+    `share` and `pair` are means, over questions and over pairs of questions, of the respondents for
+    the half-width. An option counts as a question. `model` is the number for slopes known to ±
+    `SLOPE_WIDTH`. A number is None if no number is enough. `share_saving` and `pair_saving` are the
+    factors by which separate draws of the same total need more.
     """
 
     table: str
@@ -65,11 +66,11 @@ class Tradeoff:
 
 @dataclass(frozen=True)
 class PossibleDraw:
-    """One draw that is considered: of a survey's table, or of questions that are drawn one by one.
+    """A possible draw: that of a survey's table, or of questions that have separate draws.
 
-    `each` is None if it is not stated yet. Where each person is asked some questions, `parts` are
-    those that are asked together most often, and `times` is how many times as many respondents it
-    takes: for a share, for a pair of answers, and for the model.
+    `each` is None if it is not stated yet. If each person is asked some questions, `parts` are
+    those that are asked together most often. `times` has the factors by which that takes more
+    respondents, for a share, for a pair of answers, and for the model.
     """
 
     id: str
@@ -81,9 +82,9 @@ class PossibleDraw:
 
 
 def possible_draws(survey: Survey) -> list[PossibleDraw]:
-    """Return the draws of a survey's tables; if it has none, that of the questions that could go.
+    """Return the draws of a survey's tables or, without tables, one of the questions that could be.
 
-    Its id is that of all of them, and its total what they spend together.
+    Its id joins the ids of these questions, and its total is what they spend together.
     """
     tables = [_drawn(joint) for joint in survey.joint]
     able = _able(survey)
@@ -102,16 +103,16 @@ def _drawn(joint: JointDraw) -> PossibleDraw:
 
 
 def _times(joint: JointDraw, number: int) -> float:
-    """Return how many times the respondents it takes that so many questions are asked together.
+    """Return the factor of respondents it takes until `number` questions are asked together.
 
-    It is the mean over all sets of so many that anybody is asked.
+    It is the mean over all sets of that many questions that somebody is asked.
     """
     asked = Counter(some for sample in joint.samples for some in combinations(sample, number))
     return float(np.mean([len(joint.samples) / count for count in asked.values()]))
 
 
 def _able(survey: Survey) -> list[Question]:
-    """Return the first questions that could be named in a table, as many as it may have."""
+    """Return the first questions that a table could name, at most as many as it may have."""
     able: list[Question] = []
     for question in filter(can_be_together, survey.questions):
         if sum(len(one.domain.parts) for one in (*able, question)) <= MOST_PARTS:
@@ -128,16 +129,16 @@ def _of(questions: list[Question]) -> PossibleDraw:
 
 
 def can_be_together(question: Question) -> bool:
-    """Return whether a question could be named in a ``[[together]]`` table."""
+    """Return whether a ``[[together]]`` table could name a question."""
     parts = question.domain.parts
     return bool(parts) and max(parts) <= MOST_INPUTS and question.memo is None
 
 
 def suggestion(survey: Survey) -> str | None:
-    """Return what one draw for questions that are drawn one by one would save, in words.
+    """Return a sentence on the saving of one draw for questions that have separate draws.
 
-    It is told of the first questions alone if programs for all would be large. None if a table
-    draws some together, there are no two such questions, or nothing is to be saved.
+    It is about the first questions alone if programs for all would be large. It is None if a table
+    draws some together, if there are fewer than two such questions, or if nothing would be saved.
     """
     able = [] if survey.joint else _able(survey)
     while able and _cases(_of(able).parts) > _QUICK:
@@ -170,21 +171,21 @@ def tradeoffs(
     confidence_level: float = 0.95,
     other_totals: bool = True,
 ) -> list[Tradeoff]:
-    """Return what limits around a draw's own take, and what its own take.
+    """Return the respondents for a draw's own limits, and for limits around them.
 
-    For half of its total, itself and twice as much (itself alone where programs are large), the
-    limit of one answer goes from that of separate draws to the total. What cannot be drawn with
-    whole weights is left out.
+    For half of its total, the total and twice the total (the total alone if programs are large),
+    the limit of one answer goes from that of separate draws to the total. Limits that whole weights
+    cannot serve are left out.
 
     Parameters
     ----------
     draw : PossibleDraw
     half_width : float
-        Of the interval of a share, and of a pair's, above 0.
+        The half-width of the interval of a share, and of a pair's share, above 0.
     confidence_level : float
-        Of the intervals, in (0, 1).
+        The level of the intervals, in (0, 1).
     other_totals : bool
-        Whether half of the draw's total and twice as much are looked at, too.
+        Whether to look at half of the draw's total and twice as much, too.
     """
     check_level(confidence_level)
     reach = float(ndtri((1 + confidence_level) / 2))
@@ -230,7 +231,7 @@ def tradeoffs(
 
 
 def _cases(parts: tuple[Part, ...]) -> int:
-    """Return the number of unknowns of the programs: see `joint_program.Program.cases`."""
+    """Return the number of unknowns of the programs; see `joint_program.Program.cases`."""
     return prod(parts.count(part) + 1 for part in set(parts))
 
 
@@ -241,9 +242,10 @@ def _needed(respondents: float) -> int | None:
 def slope_variance(channel: Pattern) -> float:
     """Return n times the largest variance of a slope in a logistic model of the first parts.
 
-    Whether the first part's input is its first value is modelled by the same of up to three others:
-    the intercept is -1, slopes are 1, predictors unrelated, and their distribution is estimated,
-    too. A report tells of that whether its set has the first value.
+    The outcome is whether the first part's input is its first value, and the predictors are the
+    same for up to three other parts. The intercept is -1, slopes are 1, and predictors are
+    independent. Their distribution is estimated, too. The model uses whether a report's set has the
+    first value.
     """
     places = range(min(1 + _PREDICTORS, len(channel.inputs)))
     some = channel.of(places)
@@ -254,7 +256,7 @@ def slope_variance(channel: Pattern) -> float:
     law = np.where(outcome, likely, 1 - likely)
     even = 1 / np.array(some.inputs[1:])
     spread = np.where(predictors, even, 1 - even).prod(axis=1)
-    # Derivatives of the law of answers: by the coefficients, and by the predictors' distribution.
+    # These are derivatives of the law of answers by the coefficients and by the predictors' law.
     slopes = (law * spread * (outcome - likely))[:, None] * lines
     kinds = predictors @ (1 << np.arange(len(places) - 1))
     mixes = [law * ((kinds == kind).astype(float) - (kinds == 0)) for kind in set(kinds) - {0}]
@@ -268,13 +270,13 @@ def slope_variance(channel: Pattern) -> float:
 
 
 def _supports(channel: Pattern, truths: Floats) -> Floats:
-    """Return (cases, cases) chances that sets have their first values (rows) by who does."""
+    """Return (cases, cases) probabilities that sets have first values (rows), by true answers."""
     total, chances = sum(channel.weights), np.zeros((len(truths), len(truths)))
     for pattern, weight in enumerate(channel.weights):
         here = np.full(chances.shape, float(Fraction(weight, total)))
         for part, (k, size) in enumerate(zip(channel.inputs, channel.sizes, strict=True)):
             agrees = not pattern >> part & 1
-            # A set that holds another value has the first one as often as any other.
+            # A set that holds another value has the first value as often as any other.
             has = np.where(truths[:, part], float(agrees), (size - agrees) / (k - 1))
             here *= np.where(truths[:, part, None], has, 1 - has)
         chances += here

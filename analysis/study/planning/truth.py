@@ -1,10 +1,10 @@
 """Assumed shares of the values, before anybody is asked.
 
 A truth is stated as a mapping of each answer to its share. An answer is written as in a table of
-answers (`analysis.survey.simulate`): an option's id, a decimal, a text, an order ``a|b|c``;
-`no-answer`, and of a text `other`, are terms of their own. If several options can be ticked, each
-has the share of those who tick it, so these need not sum to 1; combinations are then as even as
-they can be.
+answers (`analysis.survey.simulate`): an option's id, a decimal, a text, or an order ``a|b|c``.
+`no-answer` and, for a text, `other` are terms of their own. If several options can be ticked, the
+share of each is that of the people who tick it, so that shares need not sum to 1. Combinations are
+then as even as possible.
 """
 
 from collections import Counter
@@ -20,16 +20,16 @@ from analysis.core.errors import shown
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey
 
-#: For each question's id the share of each answer.
+#: For each question's id, the share of each answer.
 Stated = Mapping[str, Mapping[str, float]]
 
-#: A share of those who answer that is smaller counts as 0.
+#: A smaller share of people who answer counts as 0.
 NOBODY = 1e-9
 
 
 @dataclass(frozen=True)
 class Truth:
-    """The share of each value of a question's domain; values as `Question.value` gives them."""
+    """The share of each value of a question's domain. Values are those of `Question.value`."""
 
     values: tuple[Any, ...]
     shares: tuple[float, ...]
@@ -54,23 +54,24 @@ def check_truth(survey: Survey, truth: Stated) -> None:
 
 
 def truth_of(question: Question, truth: Mapping[str, float] | None = None) -> Truth:
-    """Return all values with their shares; what is not stated goes evenly to the other values.
+    """Return all values with their shares. Values that are not stated share the rest evenly.
 
-    Nobody skips the question unless that is stated. With nothing stated, all values are equally
-    frequent; each of several options is ticked with the share at which variances are compared.
+    Nobody skips the question unless that is stated. If nothing is stated, all values are equally
+    frequent, or each of several options is ticked with the share at which variances are compared.
 
     Parameters
     ----------
     question : Question
-        Of any kind.
+        A question of any kind.
     truth : mapping, optional
-        The share of each answer, at least 0. Those of numbers sum to 1, those of others to at most
-        1. Of several options each share is at most 1, and as many are ticked as may be.
+        The share of each answer, at least 0. The shares of numbers sum to 1, and those of others to
+        at most 1. For several options, each share is at most 1, and nobody ticks more options than
+        allowed.
 
     Raises
     ------
     ValueError
-        If an answer or a share is impossible, or they cannot be true together.
+        If an answer or a share is impossible, or if the shares cannot be true together.
     """
     stated, where = dict(truth or {}), f'true share of question "{question.id}"'
     for answer, share in stated.items():
@@ -91,20 +92,20 @@ def _read(question: Question, answer: str) -> Any:
 
 
 def shares_of_answers(survey: Survey, rows: Iterable[Mapping[str, str]]) -> dict[str, Any]:
-    """Return the truth of a table of answers, as `plan` and others take it.
+    """Return the truth of a table of answers, in the form of `plan`'s argument.
 
     Parameters
     ----------
     survey : Survey
-        Whose `shows_if` decides which answers count.
+        The survey, whose `shows_if` decides which answers count.
     rows : iterable of mappings
-        Of each respondent, by question, the cells that `analysis.survey.simulate.read_answers`
-        reads.
+        Each respondent's cells by question, as `analysis.survey.simulate.read_answers` returns
+        them.
 
     Raises
     ------
     ValueError
-        If there are no rows, or a cell is no possible answer.
+        If there are no rows, or if a cell is not a possible answer.
     """
     given: dict[str, Counter[str]] = {question.id: Counter() for question in survey.questions}
     people = 0
@@ -130,7 +131,7 @@ def shares_of_answers(survey: Survey, rows: Iterable[Mapping[str, str]]) -> dict
 
 
 def every_value(domain: Domain) -> list[Any]:
-    """Return `usual_values` of a domain, and last the value of who gives no answer, if one can."""
+    """Return `usual_values` of a domain, followed by the value of no answer, if it is possible."""
     return [*domain.usual_values(), *[domain.skipped] * domain.no_answer]
 
 

@@ -1,4 +1,4 @@
-"""What several waves of a survey will cost together, and what authors should know of them."""
+"""The cost of several waves of a survey together, and warnings to authors about them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,18 +15,18 @@ from analysis.survey.survey import Survey, spent_on
 
 #: The most waves whose totals are printed or drawn.
 MOST_SHOWN = 24
-#: Respondents whose mixed reports are summed over.
+#: The most respondents in the sum for shuffled reports.
 _MIXED = 10**6
 
 
 @dataclass(frozen=True)
 class WaveTotal(Composition):
-    """The total ε of so many waves of all questions, rounded up to whole millionths.
+    """The total ε of `waves` waves of all questions, rounded up to whole millionths.
 
-    `charged` is what the cap is compared with, `sum` the same: reports of a memory count together.
-    The other totals hold at the δ that was asked for, or at what the questions spend, if that is
-    more. `epsilon` is the smallest of all, with its `delta` and `method`, as the ledger will print
-    it; the sum, if it agrees with the smallest to four digits.
+    `charged` is compared with the cap. `sum` is the same, and reports of a memory count together.
+    The other totals hold at the δ that was asked for, or at that of the questions if it is larger.
+    `epsilon` is the smallest of all, with its `delta` and `method`, as the ledger will print it. It
+    is the sum if that agrees with the smallest to four digits.
     """
 
     charged: float
@@ -41,11 +41,11 @@ def totals_of_waves(survey: Survey, waves: Sequence[int], delta: float) -> list[
     Parameters
     ----------
     survey : Survey
-        As it will be published. What reports of a memory tell together counts as one report.
+        The survey as it will be published. The reports of a memory count as one report.
     waves : sequence
-        Numbers of at least 1.
+        Numbers of waves, each at least 1.
     delta : float
-        Of totals that need one, in (0, 1).
+        The δ of totals that need one, in (0, 1).
 
     Raises
     ------
@@ -57,7 +57,7 @@ def totals_of_waves(survey: Survey, waves: Sequence[int], delta: float) -> list[
     for n in waves:
         answered = [(survey, check_count(n, "waves"))]
         bill = bills.of(((survey.version, n),))
-        # A little more than the δ of the questions, whose sum may be rounded another way.
+        # This is slightly more than the δ of the questions, whose sum may be rounded differently.
         row = composed(losses(answered), n, max(delta, bill.delta * (1 + 1e-9)))
         charged = spent_on(answered)
         rows.append(
@@ -78,35 +78,37 @@ def totals_of_waves(survey: Survey, waves: Sequence[int], delta: float) -> list[
 
 
 def _up(epsilon: float | None, charged: int) -> float | None:
-    """Return ε in whole millionths, at most what is charged, which is proved as well."""
+    """Return ε in whole millionths, at most the charge, which is proved as well."""
     return None if epsilon is None else min(charged, ceil(epsilon * MICRO)) / MICRO
 
 
 def public_view(survey: Survey, respondents: int, delta: float) -> Total:
-    """Return what somebody who sees only the mixed reports of one wave learns of a respondent.
+    """Return the ε against somebody who sees only the shuffled reports of one wave.
 
-    The operator learns more, who receives reports one by one and keeps a ledger. All others must
-    have drawn their reports as they should (`analysis.privacy.accounting.shuffled`).
+    The operator learns more, since the operator receives reports one by one and keeps a ledger. All
+    other respondents must have drawn their reports correctly
+    (`analysis.privacy.accounting.shuffled`).
 
     Parameters
     ----------
     survey : Survey
-        All reports of a respondent are mixed as one.
+        The survey. All reports of a respondent are shuffled as one.
     respondents : int
-        At least 1. More than a million count as a million, which tells no less.
+        The number of respondents, at least 1. More than a million count as a million, which is an
+        upper bound.
     delta : float
-        Of the total, in (0, 1).
+        The δ of the total, in (0, 1).
     """
     charge = survey.charge / MICRO
     spent = sum(float(draw.randomizer.delta) for draw in survey.draws)
     if spent:
-        # What is proved of mixing is for reports whose ε holds outright.
+        # The proof for shuffling is for reports with a pure ε.
         return Total(charge, spent, "sum")
     return shuffled(charge, min(respondents, _MIXED), delta)
 
 
 def waves_to_show(survey: Survey, planned: int) -> tuple[int, ...]:
-    """Return 1, 2, ..., as many waves as the cap allows, up to `MOST_SHOWN`; and those planned."""
+    """Return 1, 2, ... waves that the cap allows, up to `MOST_SHOWN`, and the number planned."""
     last = min(planned, MOST_SHOWN)
     while last < MOST_SHOWN and spent_on([(survey, last + 1)]) <= survey.cap:
         last += 1
@@ -114,7 +116,7 @@ def waves_to_show(survey: Survey, planned: int) -> tuple[int, ...]:
 
 
 def costs_of_waves(question: Question, most: int = 6) -> str:
-    """Say what 1, 2, 3, ... waves cost with the question's memory, and with fresh draws instead."""
+    """Return a sentence on the cost of 1, 2, ... waves with the memory and with fresh draws."""
     waves = range(1, most + 1)
     worst = [question.spent(n) / MICRO for n in waves]
     constant = [question.spent(n, stable=True) / MICRO for n in waves]
@@ -132,7 +134,7 @@ def costs_of_waves(question: Question, most: int = 6) -> str:
 
 
 def warnings(question: Question) -> list[str]:
-    """Return what an author may not expect of a question with a memory, or of open texts."""
+    """Return warnings to the author of a question with a memory, or with open texts."""
     warned, domain = [], question.domain
     if question.stable and (domain.no_answer or "shows_if" in question.spec):
         warned.append(

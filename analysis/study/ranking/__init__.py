@@ -1,4 +1,4 @@
-"""The order of a question's answers: which ranks each can have, and whether the first is first."""
+"""The ranks that a question's answers can have, and whether the first by estimate is the first."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -19,18 +19,19 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Rank:
-    """The rank of one answer among all answers to its question but no-answer; 1 is the first.
+    """The rank of an answer among all answers to its question except no-answer; 1 is the first.
 
-    `order` is the rank of the unbiased `estimate`, and `rank_low` and `rank_high` the ranks that
-    the true share can have: all intervals of a question hold together with `conf_level`. Answers of
-    equal shares have all ranks that any order gives them.
+    `order` is the rank of the unbiased `estimate`. `rank_low` and `rank_high` are the ends of the
+    ranks that the true share can have. All intervals of a question cover together at `conf_level`.
+    Answers with equal shares have all ranks that any order gives them.
 
-    `p_first`, of the first by its estimate alone, is a p-value of another answer being as frequent.
-    `is_first` is whether it is at most 1 - `conf_level`, or `rank_high` is 1. Since `p_first` is
-    of this one matter, and not of all ranks together, it can tell more than `rank_high`.
-    `conf_method` is ``sign`` (exact, or conservative) or ``normal``, which has the flag ``few``
-    with fewer than 100 reports. Of a column it can be ``binomial``, which is exact, too; with a
-    sample ``scaled-binomial`` or ``student-t``, flagged ``few`` below 10 degrees of freedom.
+    `p_first`, which only the first by estimate has, is the p-value of the hypothesis that another
+    answer is as frequent. `is_first` is whether `p_first` is at most 1 - `conf_level`, or
+    `rank_high` is 1. Since `p_first` is about this question alone, and not about all ranks
+    together, it can show more than `rank_high`. `conf_method` is ``sign`` (exact, or conservative)
+    or ``normal``, which has the flag ``few`` with fewer than 100 reports. For a column it can be
+    ``binomial``, which is exact, too. With a sample it is ``scaled-binomial`` or ``student-t``,
+    flagged ``few`` below 10 degrees of freedom.
     """
 
     question: str
@@ -55,29 +56,29 @@ RANK_COLUMNS = ("survey", "version", "wave", *(field.name for field in fields(Ra
 def ranks(
     survey: Survey, tallies: Mapping[str, Ints], confidence_level: float = 0.95
 ) -> list[Rank]:
-    """Return the ranks of the answers to all questions, those of each question by their order.
+    """Return the ranks of the answers to all questions, sorted by their order in each question.
 
-    Questions have none whose reports tell no shares of two answers or more: numbers, texts and
-    rankings, and questions on which there is no report.
+    A question has no ranks if its reports do not give shares of two or more answers. That is so for
+    numbers, texts and rankings, and for questions without reports.
 
     Parameters
     ----------
     survey, tallies
-        Those of `analysis.estimate.estimates.estimates`.
+        The arguments of `analysis.estimate.estimates.estimates`.
     confidence_level : float
-        Of all ranks of a question together, in (0, 1).
+        The level of all ranks of a question together, in (0, 1).
 
     Raises
     ------
     ValueError
-        If there is no such level.
+        If the level is not in (0, 1).
 
     References
     ----------
     Klein, Wright and Wieczorek, JRSS A 2020, and Mogstad, Romano, Shaikh and Wilhelm, Review of
     Economic Studies 2024 (ranks from simultaneous comparisons of all pairs); Holm, Scandinavian
-    Journal of Statistics 1979, and Shaffer, JASA 1986 (in steps, with what the rejected ones
-    imply); Hung and Fithian, Annals of Statistics 2019 (the first of a multinomial).
+    Journal of Statistics 1979, and Shaffer, JASA 1986 (step-down tests with logical implications);
+    Hung and Fithian, Annals of Statistics 2019 (the first of a multinomial).
     """
     check_level(confidence_level)
     rows: list[Rank] = []
@@ -91,28 +92,28 @@ def ranks(
 def column_ranks(
     column: Column, confidence_level: float = 0.95, sample: Sample | None = None
 ) -> list[Rank]:
-    """Return the ranks of the answers of a column, by their order, for data from elsewhere.
+    """Return the ranks of a column's answers, sorted by their order, for data from elsewhere.
 
-    With a `sample` they are those of the population from which it was drawn. A finite population
-    makes no rank narrower: errors are those of a large one.
+    With a `sample`, they are those of the population from which it was drawn. A finite population
+    does not make ranks narrower, since errors are those of a large population.
 
     Parameters
     ----------
     column : Column
-        The reports of at least one respondent, about two answers or more.
+        The reports of at least one respondent on at least two answers.
     confidence_level : float
-        Of all ranks together, in (0, 1).
+        The level of all ranks together, in (0, 1).
     sample : Sample, optional
-        How respondents were drawn; one by one if it is left out.
+        How respondents were drawn; by default, one by one.
 
     Raises
     ------
     ValueError
-        If there is no such level, no report, or one answer alone.
+        If the level is not in (0, 1), if there is no report, or if there is only one answer.
 
     References
     ----------
-    docs/methods.md, (45), and those of `ranks`.
+    docs/methods.md, (45), and the references of `ranks`.
     """
     check_level(confidence_level)
     told = column_compared(column, sample)
@@ -120,7 +121,7 @@ def column_ranks(
 
 
 def sentence(rows: Sequence[Rank]) -> str:
-    """Return what the ranks of one question say of the first answer; empty if there are none."""
+    """Return a sentence on the first answer, from one question's ranks; empty without ranks."""
     if not rows:
         return ""
     first = rows[0]
@@ -177,14 +178,13 @@ def _ranks(question: str, told: Compared, labels: Mapping[str, str], level: floa
 
 
 def surely_above(p_values: Array, alpha: float) -> NDArray[np.bool_]:
-    """Return (k, k) which values are more frequent than which; all are right but for `alpha`.
+    """Return (k, k) whether one value is more frequent than another; any error has level `alpha`.
 
-    docs/methods.md, (45).
+    See docs/methods.md, (45).
 
-    Hypotheses that i is no more frequent than j are rejected in steps. What is rejected implies
-    more: if i is above j, and j above h, then i is above h. With each step fewer hypotheses can be
-    true: those rejected are so many pairs of values that differ, of as many as groups of equal
-    values leave possible (Shaffer).
+    Hypotheses that i is no more frequent than j are rejected in steps. Rejections imply others: if
+    i is above j, and j is above h, then i is above h. With each step fewer hypotheses can be true,
+    since the number of differing pairs must be possible for some groups of equal values (Shaffer).
     """
     k = len(p_values)
     differing = _numbers_of_differing_pairs(k)
@@ -194,7 +194,7 @@ def surely_above(p_values: Array, alpha: float) -> NDArray[np.bool_]:
         found = above | (p_values * (k * (k - 1) - fewest) <= alpha)
         for middle in range(k):
             found |= np.outer(found[:, middle], found[middle])
-        # A loop can only come of errors: then nothing is known.
+        # A cycle can only come from errors. Then nothing is known.
         if found.diagonal().any():
             return np.zeros((k, k), dtype=np.bool_)
         if (found == above).all():
@@ -203,7 +203,7 @@ def surely_above(p_values: Array, alpha: float) -> NDArray[np.bool_]:
 
 
 def _numbers_of_differing_pairs(k: int) -> set[int]:
-    """Return in how many pairs k values can differ, of any groups of equal ones."""
+    """Return the possible numbers of differing pairs of k values, over groups of equal values."""
     squares = [{0}]
     for size in range(1, k + 1):
         squares.append({s + a * a for a in range(1, size + 1) for s in squares[size - a]})

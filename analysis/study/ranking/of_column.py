@@ -1,10 +1,10 @@
 """Comparisons of all pairs of a column's answers, for data that no collector tallied.
 
-The difference of two answers' debiased reports has the expectation of the difference of their
-shares. Where it has but one value a above 0 and one -b below, as in all designs of two reports and
-in those of equal chances, whether the first answer is more frequent is a binomial test: of the
-reports that are not indifferent, the part b / (a + b) at most is for the first, unless it is. That
-is exact for any number of reports, and for a = b the sign test.
+The expected difference of two answers' debiased reports is the difference of their shares. In some
+designs it has only one value a above 0 and one value -b below 0: in all designs of two reports, and
+in those of equal probabilities. Then a binomial test shows whether the first answer is more
+frequent. If it is not, at most the fraction b / (a + b) of the reports that are not indifferent is
+for the first. The test is exact for any number of reports, and for a = b it is the sign test.
 """
 
 import numpy as np
@@ -18,24 +18,24 @@ from analysis.study.ranking.pairs import Compared
 
 Array = NDArray[np.float64]
 
-#: Differences of scores that are as close, as a part of the largest, are one.
+#: Differences of scores within this fraction of the largest count as equal.
 _ALIKE = 1e-9
-#: Standard errors by which one report may move a mean that counts as normal, and the multiple of
-#: the squared skewness that there must be of reports (as of all means: docs/methods.md, (13)).
+#: A mean counts as normal if one report moves it by at most this many standard errors, and if the
+#: number of reports exceeds this multiple of the squared skewness (docs/methods.md, (13)).
 _MOVES, _COCHRAN = 0.3, 25
-#: The names of tests, of which a column has that of its least simple pair.
+#: The names of tests. A column has that of its least simple pair.
 _SIGN, _BINOMIAL, _MEAN = range(3)
 _METHODS = ("sign", "binomial", "normal")
 _OF_SAMPLES = ("scaled-binomial", "scaled-binomial", "student-t")
 
 
 def column_compared(column: Column, sample: Sample | None) -> Compared:
-    """Compare all pairs of answers of a column: docs/methods.md, (45).
+    """Compare all pairs of a column's answers; see docs/methods.md, (45).
 
     Raises
     ------
     ValueError
-        If it has fewer than two answers, or no reports.
+        If the column has fewer than two answers, or no reports.
     """
     terms = list(column.answers)
     if len(terms) < 2 or not column.n:
@@ -76,7 +76,7 @@ def column_compared(column: Column, sample: Sample | None) -> Compared:
 
 
 def _chance_of_two(apart: Array) -> float | None:
-    """Return b / (a + b) if differences above 0 are a, and those below -b; None if others are."""
+    """Return b / (a + b) if all differences are a, 0 or -b; None otherwise."""
     above, below = apart[apart > 0], apart[apart < 0]
     if not (len(above) and len(below)):
         return None
@@ -88,7 +88,7 @@ def _chance_of_two(apart: Array) -> float | None:
 
 
 def _names_one(scores: Array) -> bool:
-    """Return whether each report is for one answer, and as much against all others."""
+    """Return whether each report is for one answer, and equally against all others."""
     if len(scores) != scores.shape[1]:
         return False
     p, q = scores.max(), scores.min()
@@ -96,14 +96,15 @@ def _names_one(scores: Array) -> bool:
 
 
 def _at_least(often: float, trials: float, chance: float) -> float:
-    """Return the chance of a binomial number that is so large; neither number need be whole."""
+    """Return the upper tail probability of a binomial; neither number need be whole."""
     return 1.0 if often <= 0 else float(betainc(often, trials - often + 1, chance))
 
 
 def _of_mean(counts: Array, apart: Array) -> tuple[float, bool]:
-    """Return the p-value of a mean being 0 or less, and whether reports are few for a normal one.
+    """Return the p-value of a mean of at most 0, and whether reports are few for a normal mean.
 
-    With few it is at least that of the most spread law between the least and the largest score.
+    With few reports it is at least that of the law of largest variance between the least and the
+    largest score.
     """
     n = counts.sum()
     mean = counts @ apart / n
@@ -123,11 +124,11 @@ def _of_mean(counts: Array, apart: Array) -> tuple[float, bool]:
 
 
 def _of_sample(own: Array, chance: float | None, sample: Sample) -> tuple[float, bool]:
-    """Return the p-value in a population from which respondents were drawn as the sample says.
+    """Return the p-value in the population from which the sample was drawn.
 
-    `own` (n,) are respondents' differences. A binomial test is of as many reports as have the
-    variance of the part that is for the first (Korn and Graubard, Survey Methodology 1998). No
-    variance is less if more of a finite population was asked.
+    `own` (n,) are respondents' differences. A binomial test takes the number of reports that has
+    the variance of the fraction for the first (Korn and Graubard, Survey Methodology 1998). There
+    is no finite population correction.
     """
     told = own != 0
     if chance is None or not told.any():
@@ -139,13 +140,13 @@ def _of_sample(own: Array, chance: float | None, sample: Sample) -> tuple[float,
     first, either = (own > 0).astype(np.float64), told.astype(np.float64)
     part, _ = sample.ratio(first, either, np.zeros(len(own)))
     _, variance = sample.ratio(first, either, (first - part * either) ** 2)
-    # If all are alike, which shows no variance, they count as no more than could differ.
+    # If all are alike, which shows no variance, they count as the number of independent ones.
     people = min(effective_size(sample.weights[told]), len(np.unique(sample.clusters[told])))
     if variance > 0 and 0 < part < 1:
         people = part * (1 - part) / variance
     people = min(max(people, 1.0), float(told.sum()))
     tail = _at_least(part * people, people, chance)
     if 0 < tail < 1:
-        # Degrees of freedom are few where clusters are.
+        # With few clusters there are few degrees of freedom.
         tail = float(stdtr(sample.freedom, ndtri(tail)))
     return tail, False

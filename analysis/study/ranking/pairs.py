@@ -1,9 +1,10 @@
 """Comparisons of all pairs of a question's answers, from its tally.
 
-Two answers are compared by a sign test of the discordant reports, those that support exactly one of
-both. If both answers are equally frequent, each of these supports either with the same chance: the
-test is exact for any number of reports. Where tallies only count how many reports support each
-value, the number of discordant reports follows from the channel's law, or is bounded.
+Two answers are compared by a sign test of the discordant reports, which support exactly one of
+them. If both answers are equally frequent, a discordant report supports either with the same
+probability, so that the test is exact for any number of reports. If tallies only count the reports
+that support each value, the number of discordant reports follows from the channel's law, or is
+bounded.
 """
 
 from dataclasses import dataclass
@@ -21,21 +22,21 @@ from analysis.survey.question import Question
 
 Array = NDArray[np.float64]
 
-#: With more discordant reports expected, the sign test is normal.
+#: With more expected discordant reports, the sign test uses the normal law.
 _NORMAL = 1_000
-#: The error of the bounds of how many reports can be discordant.
+#: The error probability of the bounds of the number of discordant reports.
 _UNSURE = 1e-4
-#: If fewer of the reports that support a value support another, too, that is bounded by none.
+#: If a smaller fraction of the reports that support a value support another, too, the bound is 0.
 _OVERLAP = 0.1
 
 
 @dataclass(frozen=True)
 class Compared:
-    """Answers with unbiased shares, and the p-values of each being as rare as any other.
+    """Answers with unbiased shares, and the p-values of all pairs.
 
-    `p_values` (k, k) are one-sided: where (i, j) is small, i is more frequent than j. `multinomial`
-    is whether each report supports one value, each equally likely if another is true, and `few`
-    whether a test rests on too few reports.
+    `p_values` (k, k) are one-sided: if (i, j) is small, i is more frequent than j. `multinomial` is
+    whether each report supports one value, and all others are equally likely. `few` is whether a
+    test rests on too few reports.
     """
 
     terms: list[str]
@@ -74,7 +75,7 @@ def compared(question: Question, counts: Ints) -> Compared | None:
 def _of_supports(
     question: Question, shares: Shares, kept: list[int], counts: Ints
 ) -> Compared | None:
-    """Compare values by how many reports support each; None if there are no reports on one."""
+    """Compare values by their support counts; None if a value has no reports."""
     every, trials = shares.count(counts)
     supports, trials = np.asarray(every)[kept], np.asarray(trials)[kept]
     values = [shares.values[place] for place in kept]
@@ -92,18 +93,18 @@ def _of_supports(
                 for share, often, m in told
             ]
         )
-        # Where reports tell of one value each, errors are independent. Elsewhere, as of a group,
-        # how they go together is not known, but that of a difference is at most the sum of both.
+        # If each report is about one value, errors are independent. Otherwise, as for a group,
+        # their correlation is unknown, but the error of a difference is at most the sum of both.
         apart = encoder.picks_part and encoder.parts_told == 1
         both = np.hypot if apart else np.add
         p_values = _normal(estimates, np.asarray(both.outer(errors, errors)))
         return Compared(terms, estimates, p_values, "normal", False, n, n < FEW)
     turned = supports if values[0].p > values[0].q else n - supports
     channel = question.randomizer.channel
-    # Each report supports one value if all support equally many, and these are as many as reports.
+    # Each report supports one value if all support equally many, and support sums to the reports.
     single = channel.size_chances(1) is None and encoder.cohorts is None and int(sum(every)) == n
     law = None if single else _law(question, values[0])
-    # Each of two intervals of rates misses on either side half as often as both may together.
+    # Each of the two intervals of rates gets half of the error on either side.
     rates = [share_interval(int(often), n, 1.0, 0.0, 1 - _UNSURE / 2) for often in turned]
     p_values = np.ones((len(kept), len(kept)))
     for i, j in zip(*np.nonzero(np.subtract.outer(turned, turned) > 0), strict=True):
@@ -111,7 +112,8 @@ def _of_supports(
         if law is not None:
             p_values[i, j] = law.p_value(n, difference, (rates[i], rates[j]), (kept[i], kept[j]))
         else:
-            # Reports that support both, or neither, may be counted: the test is conservative then.
+            # This may count reports that support both or neither, which makes the test
+            # conservative.
             discordant = total if single else min(total, 2 * n - total)
             p_values[i, j] = _sign_test(discordant, difference)
     multinomial = single and bool(question.domain.alternatives)
@@ -119,9 +121,9 @@ def _of_supports(
 
 
 def _sign_test(discordant: int, difference: int) -> float:
-    """Return the chance that one of two equally likely kinds of reports has so many more.
+    """Return the probability that one of two equally likely kinds exceeds the other by so much.
 
-    It rises with `discordant`, by two at a time: a number that is too large is conservative.
+    It rises with `discordant`, in steps of two, so that too large a number is conservative.
     """
     return float(bdtrc((discordant + difference) // 2 - 1, discordant, 0.5))
 
@@ -130,7 +132,7 @@ def _sign_test(discordant: int, difference: int) -> float:
 class _Law:
     """The channel's probability of discordant reports, which support exactly one of two values.
 
-    `inside` (k, k) is that chance if one of both is true, and `outside` if another is.
+    `inside` (k, k) is that probability if one of both is true, and `outside` if another is true.
     """
 
     share: Share
@@ -140,10 +142,10 @@ class _Law:
     def p_value(
         self, n: int, difference: int, rates: tuple[Interval, Interval], places: tuple[int, int]
     ) -> float:
-        """Return the one-sided p-value of the first value being no more frequent than the second.
+        """Return the one-sided p-value that the first value is no more frequent than the second.
 
-        How many reports are discordant is bounded by intervals of how many support each, whose
-        error is added (Berger and Boos, JASA 1994).
+        The number of discordant reports is bounded by intervals of both support rates, whose error
+        is added (Berger and Boos, JASA 1994).
         """
         p, q = self.share.chances
         chances = []
@@ -154,7 +156,7 @@ class _Law:
         mean, deviation = n * chance, (n * chance * (1 - chance)) ** 0.5
         if mean > _NORMAL:
             return min(1.0, float(ndtr(-(difference - 1) / mean**0.5)) + _UNSURE)
-        # Beyond nine deviations there is nothing but rounding.
+        # Beyond nine deviations, all is below rounding.
         least, most = int(mean - 9 * deviation), int(mean + 9 * deviation)
         discordant = np.arange(max(difference, least), min(n, most) + 1)
         logs = gammaln(n + 1) - gammaln(discordant + 1) - gammaln(n - discordant + 1)
@@ -164,10 +166,10 @@ class _Law:
 
 
 def _law(question: Question, share: Share) -> _Law | None:
-    """Return the law of supports; None if it is not that of a channel alone, or not worth it.
+    """Return the law of support; None if it depends on more than a channel, or is of no use.
 
-    It is not that with hashes and sets. It is not worth it where few reports support both values:
-    then a bound tells more.
+    It depends on more with hashes and sets. It is of no use if few reports support both values,
+    since a bound is better then.
     """
     asked = question.of_asked
     encoder, channel, values = asked.randomizer.encoder, asked.randomizer.channel, asked.domain

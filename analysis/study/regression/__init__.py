@@ -1,4 +1,4 @@
-"""Regression where the outcome, predictors or both were randomized."""
+"""Regression with a randomized outcome, randomized predictors, or both."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -36,7 +36,7 @@ __all__ = [
 ERRORS = ("observed", "sandwich")
 #: Kinds of intervals and tests.
 INTERVALS = ("profile", "wald")
-#: What becomes of those who gave no answer.
+#: How respondents without an answer are treated.
 NO_ANSWERS = ("left-out", "category")
 
 
@@ -67,90 +67,93 @@ def regress(
     effects: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> Regression:
-    """Return a regression in which the outcome, predictors or both are randomized.
+    """Return a regression with a randomized outcome, randomized predictors, or both.
 
     It is fitted by maximum likelihood over the latent answers. Randomized predictors have a law of
-    their own, which is estimated too and must be right: a multinomial logit of their combination on
-    the model's known columns. A linear model of a randomized outcome is fitted by least squares of
-    debiased reports, which needs no law.
+    their own, which is also estimated and must be right: a multinomial logit of their combination
+    on the model's known columns. A linear model of a randomized outcome is fitted by least squares
+    of debiased reports, which needs no law.
 
-    With a randomized predictor the likelihood of a linear or Poisson model finds effects that do
-    not exist if errors are not normal, or counts not Poisson's: `messages` say where the reports
-    speak against that. Corrected scores (`se` is ``sandwich``) need neither that nor a law of the
-    predictors, for somewhat wider intervals. But they must see the predictors vary through the
-    noise, which takes more respondents.
+    With a randomized predictor, the likelihood of a linear or Poisson model finds effects that do
+    not exist if errors are not normal, or if counts do not follow Poisson's law. `messages` say if
+    the reports speak against the assumption. Corrected scores (`se` is ``sandwich``) need neither
+    that nor a law of the predictors, and have somewhat wider intervals. But the variation of
+    predictors must be visible through the noise, which takes more respondents.
 
-    Intervals and tests are those of the profile likelihood and of likelihood ratios. Where an event
-    is rare, or predictors separate the outcomes, an estimate or a limit may be infinite, which
-    `Term.flag` says. Wald's fail there: with a reference group whose true share is 0.005 (ε = 1,
-    n = 2000) half of the samples have none, and two thirds of the others cover. Sandwich errors,
-    corrected scores, weights, clusters and strata have Wald's alone.
+    Intervals and tests are those of the profile likelihood and of likelihood ratios. If an event is
+    rare, or if predictors separate the outcomes, an estimate or a limit may be infinite, which
+    `Term.flag` says. Wald intervals fail then: with a reference group whose true share is 0.005 (ε
+    = 1, n = 2000), half of the samples have no interval, and two thirds of the others cover.
+    Sandwich errors, corrected scores, weights, clusters and strata have only Wald intervals.
 
     Parameters
     ----------
     formula : str
-        Such as ``"harassed ~ age + C(team)"``, as formulaic reads it. It may hold any Python
-        expression: never take one from a stranger. Randomized columns with amounts are numbers in
-        it; where no-answer is a value, each of their terms is 0 for it, and has another one beside
-        with ``name[no-answer]`` in its place. Others are categories.
+        A formula in formulaic's syntax, such as ``"harassed ~ age + C(team)"``. It may hold any
+        Python expression, so never run one from a stranger. Randomized columns with amounts are
+        numbers in it. If no-answer is a value, each of their terms is 0 for it, and has another
+        term with ``name[no-answer]`` in place of the name. Other randomized columns are categories.
     columns : Column, mapping or iterable of Column
-        Randomized columns of n respondents, by the names that the formula gives them, or with
-        their own.
+        Randomized columns of n respondents, by the names that the formula gives them, or with their
+        own names.
     known : DataFrame or mapping, optional
-        Known columns by their names, (n,) numbers or strings: arrays, Series or lists. Row i is
-        of respondent i, whatever the index of a Series says.
+        Known columns by their names, (n,) numbers or strings: arrays, Series or lists. Row i
+        belongs to respondent i, whatever the index of a Series says.
     family : str
-        One of `FAMILIES`. No-answer of a randomized outcome is a category of its own.
+        One of `FAMILIES`. No-answer to a randomized outcome is a category of its own.
     weights : (n,) array, optional
-        Finite, 0 or more. Errors are those of the sandwich then.
+        Finite weights of at least 0. Errors are then those of the sandwich.
     clusters, strata : (n,) arrays, optional
-        Labels of the clusters and the strata in which respondents were drawn. Errors are those of
-        the sandwich then, with Student's law for intervals and tests. With strata, or more than 200
-        clusters, it is of the clusters' sums within strata, and degrees of freedom are clusters (or
-        respondents) less strata; else it is CR2, with Satterthwaite's. Estimates are those without.
+        Labels of the clusters and the strata in which respondents were drawn. Errors are then those
+        of the sandwich, with Student's law for intervals and tests. With strata, or with more than
+        200 clusters, the sandwich is made of the clusters' sums within strata, and the degrees of
+        freedom are clusters (or respondents) less strata. Otherwise it is CR2 with Satterthwaite's
+        degrees of freedom. Estimates do not change.
     offset : str, optional
-        Of a Poisson model: what is added to the logarithm of the mean, an expression of known
-        columns such as ``log(hours)``. The law of randomized predictors depends on it, too.
+        The offset of a Poisson model, which is added to the logarithm of the mean: an expression of
+        known columns such as ``log(hours)``. The law of randomized predictors depends on it, too.
         Predictions are for an offset of 0.
     se : str
-        ``observed`` (information) or ``sandwich``: for a linear or Poisson model of a known outcome
-        with randomized predictors ``sandwich`` also is another estimator, by corrected scores.
+        ``observed`` (information) or ``sandwich``. For a linear or Poisson model of a known outcome
+        with randomized predictors, ``sandwich`` is also another estimator, by corrected scores.
     interval : str
-        ``profile`` or ``wald``. `Regression.interval` says which there is.
+        ``profile`` or ``wald``. `Regression.interval` says which one the result has.
     no_answer : str
-        Of randomized columns where no-answer is a value. ``left-out``: a model of those who
+        The treatment of no-answer in randomized columns. ``left-out`` gives a model of those who
         answered. The others are in its likelihood with a probability and coefficients of their own,
         which are not printed. A linear or Poisson model of a known outcome with optional predictors
-        is fitted by corrected scores, since numbers of the others follow a law that nobody knows.
-        ``category``: no-answer is a value like any other, so that those who left a predictor out
-        share the coefficients of all others.
+        is fitted by corrected scores, since the law of the others' outcomes is unknown.
+        ``category`` treats no-answer as a value like any other, so that respondents who skipped a
+        predictor share the coefficients of all others.
     penalty : str
-        ``none``, or ``log-f``: all coefficients but intercepts have log-F(1, 1) priors, which keeps
-        them finite, also those of the predictors' law, and of those who left an answer out: see
-        `analysis.study.regression.penalty`. Not of a linear model, and with profiles alone: Wald's
-        intervals cover too seldom where a penalty is needed.
+        ``none`` or ``log-f``. With ``log-f``, all coefficients except intercepts have log-F(1, 1)
+        priors, which keep them finite. That includes the predictors' law, and respondents who
+        skipped an answer; see `analysis.study.regression.penalty`. A linear model cannot have a
+        penalty, and intervals must be profiles, since Wald intervals cover too seldom if a penalty
+        is needed.
     random : str, optional
-        Of a logistic model of two answers with known predictors: the name of a known column of
+        For a logistic model of two answers with known predictors, the name of a known column of
         clusters, such as schools, whose log-odds differ by a normal random intercept. Its standard
-        deviation is the last term, ``sigma(name)``. The intercept is independent of all predictors,
-        and members of a cluster are independent given it. With profiles alone, and nothing is
-        predicted.
+        deviation is the last term, ``sigma(name)``. The intercept is assumed to be independent of
+        all predictors, and members of a cluster to be independent given the intercept. Intervals
+        must be profiles, and there are no predictions.
     confidence_level : float
-        Of every interval by itself, in (0, 1).
+        The level of each single interval, in (0, 1).
     effects : bool
-        Whether to compute average marginal effects, too, of a model with a likelihood.
+        Whether to also compute average marginal effects, for a model with a likelihood.
     progress : function, optional
-        Called now and then with the part that is done; 1 at last.
+        A function that is called now and then with the fraction that is done, and with 1 at the
+        end.
 
     Raises
     ------
     TypeError
         If `columns` or `known` are something else.
     ValueError
-        If the formula, a column, an option or the weights are wrong, columns of the design depend
-        on each other, or there are fewer respondents than parameters.
+        If the formula, a column, an option or the weights are wrong, if columns of the design are
+        linearly dependent, or if there are fewer respondents than parameters.
     ModuleNotFoundError
-        Without formulaic.
+        If formulaic is not installed.
 
     References
     ----------
@@ -170,7 +173,7 @@ def regress(
             raise ValueError(f'{name} must be {" or ".join(expected)}, got "{got}"')
     check_level(confidence_level)
     if not isinstance(columns, Iterable) or isinstance(columns, str):
-        check_columns(columns)  # one column by itself is enough
+        check_columns(columns)  # a single column is allowed
         columns = [columns]
     listed = columns if isinstance(columns, Mapping) else [*columns]
     check_columns(*(listed.values() if isinstance(listed, Mapping) else listed))
@@ -180,14 +183,14 @@ def regress(
             "known must be a DataFrame, or a mapping of names to columns, got "
             f"{type(known).__name__}"
         )
-    # What a column is called in formulas is its name here.
+    # A column's name in formulas becomes its name here.
     randomized = {name: replace(column, name=name) for name, column in named.items()}
     given = {str(name): np.asarray(known[name]) for name in known} if known is not None else {}
     model = table(formula, randomized, given, family, weights, offset, clusters, strata, random)
     if isinstance(model.outcome, Column):
         lawless = family == "linear"
     elif family in LAWS and model.predictors:
-        # Numbers of those who left a predictor out follow no law that is known: a mixture.
+        # Outcomes of respondents who skipped a predictor follow an unknown mixture.
         some_left_out = no_answer == "left-out" and not model.answering.all()
         lawless = se == "sandwich" or some_left_out
     else:

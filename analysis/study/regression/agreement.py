@@ -1,7 +1,7 @@
-"""Checks whether a likelihood over latent answers agrees with equations that assume less.
+"""Checks of whether a likelihood over latent answers agrees with equations that assume less.
 
-With a wrong law of the errors such a likelihood finds effects where there are none: it takes the
-shape of the outcome's distribution for latent groups.
+With a wrong law of the errors, such a likelihood finds effects that do not exist, since it takes
+the shape of the outcome's distribution for latent groups.
 """
 
 import numpy as np
@@ -13,24 +13,24 @@ from analysis.study.regression.likelihood import Point
 from analysis.study.regression.result import inverse
 from analysis.study.regression.table import Table
 
-#: The assumptions of a likelihood that corrected scores do not make.
+#: The assumptions that a likelihood makes and corrected scores do not.
 LAWS = {"linear": "errors to be normal", "poisson": "counts to follow Poisson's law"}
-#: Chance of a false alarm, by the normal law.
+#: The probability of a false alarm, by the normal law.
 _ALARM = 1e-3
 
 
 def doubts(
     table: Table, family: str, unit: float, point: Point, back: NDArray[np.float64]
 ) -> list[str]:
-    """Return a sentence on the likelihood's maximum if reports speak against it, or are too few.
+    """Return a sentence on the likelihood's assumption if reports contradict it, or are too few.
 
-    The outcome of `table` is known, and `point` counts it in units of `unit`. `back` (p, p) turns
-    coefficients into their own units.
+    The outcome of `table` is known, and `point` has it in units of `unit`. `back` (p, p) converts
+    coefficients to their own units.
 
     References
     ----------
-    Hausman, Econometrica 1978; the covariance of the difference is that of respondents' influences,
-    which holds for weights too, and whichever of the two is efficient.
+    Hausman, Econometrica 1978. The covariance of the difference is that of respondents' influences,
+    which is also right with weights, and whichever of the two is efficient.
     """
     rows, design = table.rows, point.likelihood.designs[0]
     solution = corrected(table, family, design, unit)
@@ -44,7 +44,7 @@ def doubts(
     influence = solution.errors @ np.linalg.inv(solution.bread) - point.scores @ inner[:, :width]
     errors = np.sqrt(np.diag(rows.meat(influence @ back.T)))
     apart = np.abs(back @ (solution.coefficients - point.parameters[:width]))
-    # Without noise both are the same but for rounding.
+    # Without noise, both are equal up to rounding.
     least = 1e-6 * np.sqrt(np.diag(back @ inner[:width, :width] @ back.T))
     tests = width + (family == "poisson")
     farthest = float(-ndtri(_ALARM / tests / 2))
@@ -68,9 +68,9 @@ def doubts(
 
 
 def _spread(table: Table, coefficients: NDArray[np.float64], design: NDArray[np.float64]) -> float:
-    """Return how many standard errors the counts' variance lies above their mean.
+    """Return the excess of the counts' variance over their mean, in standard errors.
 
-    It does not matter that the coefficients are estimated, since it has no slope in them.
+    It does not matter that the coefficients are estimated, since its derivative by them is 0.
 
     References
     ----------

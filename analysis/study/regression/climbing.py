@@ -1,4 +1,4 @@
-"""Climbing a likelihood to its maximum, in all directions or in some."""
+"""Maximization of a likelihood, in all directions or in some."""
 
 from collections.abc import Callable
 
@@ -11,31 +11,32 @@ from analysis.study.regression.likelihood import Likelihood, Point
 Array = NDArray[np.float64]
 
 ROUNDS = 200
-#: Log-likelihood that a further step would gain: at 1e-9 parameters are within 5e-5 of their
-#: standard errors of the maximum.
+#: A climb ends if a further step would gain less log-likelihood than this. Parameters are then
+#: within 5e-5 of their standard errors of the maximum.
 GAIN = 1e-9
-#: Other starts that are tried, and information (a standard error of 0.2) below which they are: with
-#: less, there are often several maxima, with more none was seen.
+#: The number of other starts, and the information (a standard error of 0.2) below which they are
+#: tried. With less information there are often several maxima. With more, none were seen.
 _STARTS, WEAK = 4, 25.0
-#: Log-likelihood that is enough after so many rounds. A maximum at infinity, as where a number
-#: separates those who gave no answer, may be approached for ever; parameters that are finite there
-#: are within 0.015 of their standard errors.
+#: After this many rounds, this precision of the log-likelihood is enough. A maximum at infinity,
+#: for example if a number separates those who gave no answer, may be approached forever. The finite
+#: parameters are then within 0.015 of their standard errors.
 _PATIENCE, _ENOUGH = 60, 1e-4
-#: No first step is longer, an odds ratio of e^8 for a usual respondent: one from where the
-#: likelihood is flat must not end where it is flat for ever. The next may be twice as long as one
-#: that had to be cut.
+#: The longest first step, an odds ratio of e^8 for a usual respondent. A step from a flat region of
+#: the likelihood must not end where it is flat forever. The next step may be twice as long as a
+#: step that was cut.
 _FARTHEST = 8.0
-#: Log-likelihood: other starts climb until a step would gain less, and on if they may be higher.
+#: Other starts climb until a step would gain less log-likelihood than the first of these numbers,
+#: and go on if they may end higher by the second.
 _ROUGH, _HOPE = 1e-3, 0.1
-#: A share, as a part of all, that is next to nothing; to which it is lifted where the likelihood
-#: rises with it by more than this, as a part; and how often.
+#: A negligible share; the share to which it is raised if the likelihood rises with it by more than
+#: the third number, as a factor; and the most such raises.
 _NOTHING, _LIFTED, _RISING, _LIFTS = 1e-4, 1e-3, 1.01, 4
 _TINY = 1e-30
-#: The most steps that a climb is thought to need after this one.
+#: The number of further steps that a climb is assumed to need at most.
 _MORE = 8
-#: A longer step is made of rounding errors in directions without curvature.
+#: A longer step consists of rounding errors in directions without curvature.
 _ENDLESS = 1e4
-#: The least curvature that is believed, as a part of that if latent values were seen.
+#: The least curvature that is used, as a fraction of that if latent values were observed.
 _LEAST = 1e-4
 
 
@@ -44,17 +45,17 @@ def climb(
     start: Array,
     progress: Callable[[float], None] | None = None,
 ) -> tuple[Point, bool]:
-    """Return the likeliest parameters, as far as seen, and whether they are at a maximum.
+    """Return the likeliest parameters that were found, and whether they are at a maximum.
 
-    Parameters are in units of `analysis.study.regression.units`. At `start` the likelihood is
-    finite. `progress` is called with the part of the most steps that were taken.
+    Parameters are in units of `analysis.study.regression.units`. The likelihood must be finite at
+    `start`. `progress` is called with the fraction of the most steps that were taken.
     """
     advance = progress or (lambda part: None)
     best, reached = climb_from(likelihood.at(start), advance=lambda part: advance(part / 2))
     if not reached or np.linalg.eigvalsh(best.information)[0] < WEAK:
         indices = np.arange(1, len(start) + 1)
         for turn in range(1, _STARTS + 1):
-            # Directions as different as random ones, and the same at every run.
+            # These directions differ like random ones, and are the same in every run.
             trial, there = climb_from(likelihood.at(start + np.cos(turn * indices)), None, _ROUGH)
             if trial.value > best.value - _HOPE:
                 trial, there = climb_from(trial)
@@ -72,23 +73,22 @@ def climb_from(
     least: float = -np.inf,
     advance: Callable[[float], None] = lambda part: None,
 ) -> tuple[Point, bool]:
-    """Climb from one point by Newton's method, and say whether a maximum was reached.
+    """Climb from a point by Newton's method; return the end, and whether it is a maximum.
 
     Parameters
     ----------
     point : Point
-        Where the likelihood is finite.
+        A point where the likelihood is finite.
     ways : (parameters, directions) array, optional
-        Orthonormal columns: steps are their combinations; by default, all are possible. Those of
-        the shares of latent values must be.
+        Orthonormal columns whose combinations are the possible steps. By default, all steps are
+        possible. All steps of the shares of latent values must be possible.
     gain_at_end : float
-        Log-likelihood: the climb ends where a step would gain less than half of that; or than half
-        of `_ENOUGH`, if it has been long.
+        The climb ends if a step would gain less than half of this log-likelihood, or less than half
+        of `_ENOUGH` after many steps.
     least : float
-        Log-likelihood: the climb is given up where a few more steps like the next would not reach
-        it.
+        The climb is given up if a few more steps like the next would not reach this log-likelihood.
     advance : function, optional
-        Called with the part of the most steps that were taken.
+        A function that is called with the fraction of the most steps that were taken.
     """
     ways = np.eye(len(point.parameters)) if ways is None else ways
     for _ in range(_LIFTS):
@@ -107,7 +107,7 @@ def _climb_once(
     least: float,
     advance: Callable[[float], None],
 ) -> tuple[Point, bool]:
-    """Climb to where a step gains little, which may be since some share is next to nothing."""
+    """Climb until a step gains little, which can also happen because a share is negligible."""
     farthest = _FARTHEST
     for turn in range(ROUNDS):
         gradient = ways.T @ point.gradient
@@ -135,9 +135,9 @@ def _climb_once(
 
 
 def _lifted(point: Point) -> Point | None:
-    """Return a likelier point where a share that is next to nothing is more, if there is one.
+    """Return a likelier point at which a negligible share is raised; None if there is none.
 
-    The likelihood rises with such a share, but hardly with its log-odds, from which no step leads.
+    The likelihood rises with such a share but hardly with its log-odds, so that no step leads away.
     """
     likelihood = point.likelihood
     before, after = (likelihood.times @ shares for shares in (point.shares, point.given))
@@ -145,7 +145,7 @@ def _lifted(point: Point) -> Point | None:
     low = (before < _NOTHING * n) & (after > _RISING * before)
     if not low.any():
         return None
-    # Columns depend on each other in no design, and some combination of them is 1.
+    # The columns of a design are linearly independent, and some combination of them is 1.
     shares = likelihood.shares
     ones = np.linalg.lstsq(shares, np.ones(len(shares)))[0]
     up = np.where(low, np.log(_LIFTED * n / np.maximum(before, _TINY * n)), 0.0)
@@ -156,7 +156,7 @@ def _lifted(point: Point) -> Point | None:
 
 
 def _step(point: Point, gradient: Array, ways: Array) -> Array:
-    """Return Newton's step; where the likelihood is convex, as if it were as much concave."""
+    """Return Newton's step. Where the likelihood is convex, curvatures change their sign."""
     information = ways.T @ point.information @ ways
     try:
         np.linalg.cholesky(information)
@@ -166,16 +166,16 @@ def _step(point: Point, gradient: Array, ways: Array) -> Array:
     if np.abs(step).max(initial=0.0) < _ENDLESS:
         return np.asarray(step, dtype=np.float64)
     most = point.most
-    # An outcome that hardly depends on a parameter any more leaves it no curvature at all.
+    # If the outcome hardly depends on a parameter any more, it has no curvature at all.
     least = 1e-12 * np.trace(most) / len(most)
     most = ways.T @ most @ ways
     while True:
         try:
             bends, directions = scipy.linalg.eigh(information, most + least * np.eye(len(most)))
             break
-        except scipy.linalg.LinAlgError:  # of rounding errors
+        except scipy.linalg.LinAlgError:  # by rounding errors
             least *= 100
     lengths = (directions.T @ gradient) / np.maximum(np.abs(bends), _LEAST)
-    # One way without end must not make the others short.
+    # A direction without end must not shorten the steps in others.
     sizes = np.maximum(np.abs(lengths) * np.linalg.norm(directions, axis=0), _FARTHEST)
     return np.asarray(directions @ (lengths * _FARTHEST / sizes))

@@ -1,8 +1,8 @@
-"""Models by debiased reports alone, without a likelihood: corrected scores.
+"""Corrected scores: models by debiased reports alone, without a likelihood.
 
-``sum_i sum_u score_i(u) x_i(u) (y_i - mean(x_i(u) b)) = 0``: the debiased combination of values
-takes the place of the true one, so that the equations of a model are unbiased over the noise of its
-predictors. They need no law of the errors, and none of the predictors.
+They solve ``sum_i sum_u score_i(u) x_i(u) (y_i - mean(x_i(u) b)) = 0``. The debiased combination of
+values takes the place of the true one, so that the equations of a model are unbiased over the noise
+of its predictors. They need no law of the errors or of the predictors.
 """
 
 from dataclasses import dataclass, replace
@@ -20,20 +20,20 @@ from analysis.study.regression.table import Table
 from analysis.study.regression.units import unit_matrix
 
 Array = NDArray[np.float64]
-#: How many standard errors the least certain direction of the predictors must be away from 0.
+#: The least certain direction of the predictors must be this many standard errors away from 0.
 _CERTAIN = 3.0
 _ROUNDS = 100
-#: The climb ends where a further step would gain less, for each respondent.
+#: The climb ends if a further step would gain less than this for each respondent.
 _GAIN = 1e-16
 
 
 @dataclass(frozen=True)
 class Solution:
-    """The (p,) coefficients at which the equations are 0.
+    """The (p,) coefficients that solve the equations.
 
-    `bread` is minus the derivative of the equations, `errors` (n, p) what each respondent adds to
-    them, if they count once. `certain` says whether there is a solution, and the noise does not
-    hide how the predictors vary.
+    `bread` is minus the derivative of the equations. `errors` (n, p) is what each respondent of
+    weight 1 adds to them. `certain` says whether there is a solution, and whether the variation of
+    the predictors is visible through the noise.
     """
 
     coefficients: Array
@@ -43,7 +43,7 @@ class Solution:
     equations: "Equations"
 
     def part(self, times: Array) -> Array:
-        """Return the bread of respondents who weigh (n,) `times` instead."""
+        """Return the bread if respondents have the (n,) weights `times` instead."""
         return replace(self.equations, times=times)._at(self.coefficients)[2]
 
 
@@ -56,15 +56,16 @@ class Equations:
     Attributes
     ----------
     design : (n, cells, p) array
-        Under each combination of latent values; in units of `analysis.study.regression.units`.
+        The design under each combination of latent values, in units of
+        `analysis.study.regression.units`.
     outcome, present : (n, cells) arrays
-        For the true combination their expectations are the outcome, 0 for who did not answer, and
-        whether there is an answer; for others 0.
+        Their expectations for the true combination are the outcome (0 without an answer) and
+        whether there is an answer. For other combinations they are 0.
     times, squares : (n,) array
-        What each respondent weighs, and the sum of squares of that.
+        Each respondent's weight, and the sum of squared weights.
     offset : (n,) array, optional
-        Given if the mean is the exponential of the linear predictor and this; else the mean is the
-        linear predictor itself.
+        If it is given, the mean is the exponential of the linear predictor plus the offset.
+        Otherwise the mean is the linear predictor itself.
 
     References
     ----------
@@ -81,7 +82,7 @@ class Equations:
     def solve(self) -> Solution:
         """Climb the corrected log-likelihood by Newton's method, from a constant mean.
 
-        In some small samples it has no maximum, or none near: the solution is not certain then.
+        In some small samples it has no maximum, or none nearby. Then the solution is not certain.
         """
         coefficients, reached = self._climb(self._start())
         means, slopes, _ = self._means(coefficients)
@@ -118,7 +119,7 @@ class Equations:
         if self.offset is None:
             return np.zeros(width)
         total = max(float(self.times @ self.outcome.sum(axis=1)), 0.5)
-        # The columns' mean products are the identity.
+        # The mean products of the columns are the identity.
         return np.asarray(
             np.log(total / float(self.times @ np.exp(self.offset)))
             * np.average(self.design.mean(axis=1), axis=0, weights=self.times)
@@ -139,7 +140,7 @@ class Equations:
         weights = self.times[:, None] * self.present
         flat = self.design.reshape(-1, len(coefficients))
         pull = (self.times[:, None] * self.outcome).reshape(-1) @ flat
-        # Too far off these are no numbers, and the climb turns back.
+        # Too far off, these are not finite, and the climb turns back.
         with np.errstate(all="ignore"):
             return (
                 float(pull @ coefficients - np.sum(weights * integrals)),
@@ -158,7 +159,7 @@ class Equations:
 
 @dataclass(frozen=True)
 class _Fit:
-    """The (p,) coefficients, their (p, p) covariance, which of them are known, and by what."""
+    """The (p,) coefficients, their (p, p) covariance, which are known, and the method."""
 
     method: str
     estimates: Array
@@ -167,7 +168,7 @@ class _Fit:
     freedoms: Array
 
     def among(self, kept: NDArray[np.bool_]) -> "_Fit":
-        """Return the same with the terms that were left out, as unknown."""
+        """Return the same fit with the terms that were left out added as unknown."""
         estimates = np.full(len(kept), np.nan)
         spread = np.full((len(kept), len(kept)), np.nan)
         estimates[kept], spread[np.ix_(kept, kept)] = self.estimates, self.spread
@@ -179,10 +180,11 @@ class _Fit:
 
 
 def debiased(table: Table, family: str, no_answer: str, confidence_level: float) -> Regression:
-    """Fit a linear model of a randomized column's amounts, or a known outcome, also of counts.
+    """Fit a linear model of a randomized column's amounts, or a model of a known outcome.
 
-    It is fitted to those who answered if `no_answer` is ``left-out``, or too few left a predictor
-    out to estimate their terms. Raise `ValueError` if a randomized outcome has no amounts.
+    A known outcome may also be a count. The model is fitted to those who answered if `no_answer` is
+    ``left-out``, or if too few skipped a predictor to estimate their terms. Raise `ValueError` if a
+    randomized outcome has no amounts.
     """
     answering, notes = table.of_answering(), []
     if answering is not None and no_answer == "left-out":
@@ -253,7 +255,7 @@ def corrected(table: Table, family: str, design: Array, unit: float) -> Solution
     """Solve the corrected scores of a known outcome, ``linear`` or ``poisson``.
 
     `design` is that of the table in units of `analysis.study.regression.units`, and the outcome is
-    counted in units of `unit`.
+    in units of `unit`.
     """
     outcome, scores = np.asarray(table.outcome, dtype=np.float64) / unit, table.cell_scores()
     times, squares = table.rows.times, table.rows.squares
@@ -271,7 +273,7 @@ def _amounts(table: Table, column: Column) -> tuple[Array, Array, float]:
     answered = np.array([[value != NO_ANSWER] for value in column.values], dtype=np.float64)
     amounts = np.nan_to_num(np.array(column.amounts))[:, None]
     unit = float(np.abs(amounts).max()) or 1.0
-    # A term that is the same for all values is known without a report.
+    # A term that is the same for all values is known without reports.
     present = None if answered.all() else column.seen(answered)
     outcome = table.cell_scores(column.seen(amounts / unit))
     return outcome, table.cell_scores(present), unit

@@ -1,4 +1,4 @@
-"""Average marginal effects: how much an outcome changes with a predictor, over all respondents."""
+"""Average marginal effects: the mean change of an outcome with a predictor, over respondents."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,21 +17,21 @@ from analysis.study.regression.table import Table
 
 Array = NDArray[np.float64]
 
-#: Half the step of a derivative by a known number, in its standard deviations.
+#: Half the step of a derivative by a known number, in standard deviations of the number.
 _STEP = 1e-4
-#: Half the step of a derivative by a parameter, in units in which all matter alike.
+#: Half the step of a derivative by a parameter, in units in which all parameters matter equally.
 _OF_PARAMETER = 1e-5
 
 
-#: Points of which a likelihood with several peaks is told, at most.
+#: The most points at which effects are computed for a likelihood with several peaks.
 _MOST_POSSIBLE = 400
-#: Nodes of an average over random intercepts.
+#: The number of nodes of an average over random intercepts.
 _NODES = 40
 
 
 @dataclass(frozen=True)
 class _Change:
-    """Two designs (groups, cells, p) that are compared, and what a difference is divided by."""
+    """Two designs (groups, cells, p) that are compared, and the divisor of the difference."""
 
     predictor: str
     name: str
@@ -43,27 +43,27 @@ class _Change:
 def average_effects(table: Table, fit: Likeliest, confidence_level: float) -> tuple[Effect, ...]:
     """Return the average marginal effects of each predictor of a model.
 
-    Of categories and of values of randomized columns, the first is compared with each other one; of
-    a known number it is the mean slope. The mean is over respondents as they are, and over the
-    estimated shares of their latent answers, among those who answer all predictors; and over
-    clusters, if they have a random intercept.
+    For categories, and for values of randomized columns, each value is compared with the first. For
+    a known number the effect is the mean slope. The mean is over respondents as they are, and over
+    the estimated shares of their latent answers, among those who answer all predictors. It is also
+    over clusters, if these have a random intercept.
 
     Parameters
     ----------
     table : Table
-        What the model was fitted to.
+        The table to which the model was fitted.
     fit : Likeliest
-        The model. There are no effects if it did not converge.
+        The fitted model. There are no effects if it did not converge.
     confidence_level : float
-        Of every interval by itself, in (0, 1).
+        The level of each single interval, in (0, 1).
 
     References
     ----------
     docs/methods.md, (31). Bartus, Stata Journal 2005 (average marginal effects, and their errors by
     the delta method).
 
-    Where a likelihood has several peaks, the interval is widened to what effects are at all
-    parameters that profiles found to be possible: the delta method knows but the highest.
+    If a likelihood has several peaks, the interval is widened to the effects at all parameters that
+    profiles found to be possible, since the delta method uses only the highest peak.
     """
     model = fit.model
     if not model.converged:
@@ -81,7 +81,7 @@ def average_effects(table: Table, fit: Likeliest, confidence_level: float) -> tu
     at = fit.point.parameters
     estimates = values(at)
     errors = np.full(estimates.shape, np.nan)
-    # At 0 nothing depends on the spread of intercepts, which has no error there.
+    # At 0, the derivative by the spread of intercepts is 0, and the spread has no error.
     slopes_of_model = model.terms if fit.sigma is None else model.terms[:-1]
     if all(term.std_error is not None for term in slopes_of_model):
         steps = _OF_PARAMETER * np.eye(len(at))
@@ -105,7 +105,7 @@ def average_effects(table: Table, fit: Likeliest, confidence_level: float) -> tu
 
 
 def _possible(fit: Likeliest) -> list[Array]:
-    """Return parameters that the profiles found within the quantile of the maximum, or some."""
+    """Return (a sample of) the parameters that the profiles found within the quantile."""
     found = [] if fit.profiled is None else fit.profiled.possible
     return found[:: -(-len(found) // _MOST_POSSIBLE) or 1]
 
@@ -118,9 +118,9 @@ def _mean_change(
     weights: Array,
     change: _Change,
 ) -> Array:
-    """Return (values of the outcome,) the mean change at parameters, with (groups, cells) weights.
+    """Return (values of the outcome,) the mean change at parameters.
 
-    The weights are those of the latent answers.
+    `weights` are (groups, cells) weights of the latent answers.
     """
     means = []
     for design in (change.after, change.before):
@@ -140,7 +140,7 @@ def _mean_change(
 
 
 def _mean_over_intercepts(linear: Array, sigma: float, weights: Array) -> Array:
-    """Return the (2,) mean shares of (1, groups, cells) log-odds that vary between clusters."""
+    """Return (2,) the mean shares if (1, groups, cells) log-odds vary between clusters."""
     places, chances = np.polynomial.hermite_e.hermegauss(_NODES)
     yes = expit(linear[0, :, :, None] + sigma * places) @ (chances / chances.sum())
     share = float(np.sum(yes * weights) / weights.sum())
@@ -148,7 +148,7 @@ def _mean_over_intercepts(linear: Array, sigma: float, weights: Array) -> Array:
 
 
 def _answers(table: Table, fit: Likeliest) -> NDArray[np.int64]:
-    """Return the places of the outcome's answers among its categories: all but no-answer."""
+    """Return the indices of the outcome's answers, without no-answer, among its categories."""
     categories = np.arange(len(fit.slopes) + 1)
     if not isinstance(table.outcome, Column):
         return categories
@@ -157,7 +157,7 @@ def _answers(table: Table, fit: Likeliest) -> NDArray[np.int64]:
 
 
 def _of_randomized(table: Table) -> Iterator[_Change]:
-    """Yield for each randomized predictor how each of its values compares with the first."""
+    """Yield for each randomized predictor the comparisons of its values with the first."""
     answering = np.flatnonzero(table.answering)
     for place, column in enumerate(table.predictors):
         reference, *others = shown_values(column)
@@ -175,7 +175,7 @@ def _of_randomized(table: Table) -> Iterator[_Change]:
 
 
 def _of_known(table: Table) -> Iterator[_Change]:
-    """Yield for each known predictor how its values compare, or the slope on a number."""
+    """Yield for each known predictor the comparisons of its values, or the slope of a number."""
     for name, column in table.known.items():
         values = np.unique(column)
         if len(values) > 2 and not table.has_categories(name):
@@ -195,5 +195,5 @@ def _built(table: Table, name: str, column: NDArray[np.generic]) -> Array:
 
 
 def _written(value: object) -> str:
-    """Return a value as a file has it: a whole number without decimals."""
+    """Return a value as a file writes it. A whole number has no decimals."""
     return f"{value:g}" if isinstance(value, float) else f"{value}"

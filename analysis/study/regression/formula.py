@@ -23,20 +23,20 @@ class Design:
     Attributes
     ----------
     outcome : str
-        As the formula has it.
+        The outcome as the formula writes it.
     values : (n,) array, optional
         The outcome; None if it is a randomized column.
     predictors, known : tuples of str
         The randomized and the known columns among the predictors.
     cells : (cells, predictors) array
-        Combinations of the randomized values: see `analysis.study.regression.levels.cells`.
+        Combinations of the randomized values; see `analysis.study.regression.levels.cells`.
     terms, matrix : (p,) tuple of str, (n, cells, p) array
-        The design if the randomized predictors had each combination of values.
+        The names of columns, and the design under each combination of randomized values.
     shares_terms, shares_matrix : (q,) tuple of str, (n, q) array
-        What the shares of the combinations depend on: an intercept, and what the formula makes of
-        known columns.
+        The design of the shares of the combinations: an intercept, and the formula's terms of known
+        columns.
     built : function
-        Makes `matrix` if some known columns were others.
+        A function that makes `matrix` for changed known columns.
     """
 
     outcome: str
@@ -59,16 +59,16 @@ def design(
     Parameters
     ----------
     formula : str
-        In the syntax of formulaic: ``"outcome ~ predictors"``. It can hold any Python expression,
-        which is evaluated: never take one from a stranger.
+        A formula in formulaic's syntax: ``"outcome ~ predictors"``. It can hold any Python
+        expression, which is evaluated, so never run one from a stranger.
     columns, known : mappings
-        Randomized columns by their names, and known ones, (n,) arrays.
+        Randomized columns by their names, and known columns as (n,) arrays.
 
     Raises
     ------
     ValueError
-        If the formula cannot be read or evaluated, names unknown columns, has not one outcome, or
-        a known column lacks values or gives terms that are no finite numbers.
+        If the formula cannot be read or evaluated, names unknown columns or does not have one
+        outcome; or if a known column lacks values or gives terms that are not finite numbers.
     """
     left, right = _sides(formula)
     outcome = str(left[0])
@@ -118,9 +118,9 @@ def design(
 def offset_of(
     expression: str, columns: Mapping[str, Column], known: Mapping[str, NDArray[Any]], size: int
 ) -> NDArray[np.float64]:
-    """Return (n,) numbers that an expression of known columns makes, such as ``log(hours)``.
+    """Return the (n,) numbers of an expression of known columns, such as ``log(hours)``.
 
-    Raise `ValueError` if it cannot be read or evaluated, or names other columns.
+    Raise `ValueError` if the expression cannot be read or evaluated, or if it names other columns.
     """
     left, _ = _sides(f"{expression} ~ 1")
     names = sorted(variables(factor for term in left for factor in term.factors))
@@ -140,7 +140,7 @@ def offset_of(
 
 
 def _sides(formula: str) -> tuple[Any, Any]:
-    """Return the outcome and the predictors; raise the parser's errors as ours, without colors."""
+    """Return the outcome and the predictors; raise the parser's errors as ValueError, uncolored."""
     try:
         parsed = Formula(formula)
     except Exception as error:
@@ -159,7 +159,7 @@ def _sides(formula: str) -> tuple[Any, Any]:
 
 
 def _respondents(used: Mapping[str, Any]) -> int:
-    """Return the number of respondents, which all columns must have."""
+    """Return the number of respondents, which all columns must share."""
     sizes = {
         name: column.n if isinstance(column, Column) else len(column)
         for name, column in used.items()
@@ -174,7 +174,7 @@ def _respondents(used: Mapping[str, Any]) -> int:
 
 
 def _known(name: str, values: NDArray[Any]) -> NDArray[Any]:
-    """Return the column; raise `ValueError` unless it is numbers or text, and none is missing."""
+    """Return the column; raise `ValueError` unless it has numbers or text, none of them missing."""
     column = np.asarray(values)
     kind = column.dtype.kind
     if column.ndim != 1 or kind not in "iubfUTO":
@@ -196,7 +196,7 @@ def _known(name: str, values: NDArray[Any]) -> NDArray[Any]:
 
 
 def _outcome(left: Any, frame: Mapping[str, NDArray[Any]], size: int) -> NDArray[Any]:
-    """Return the known outcome: a column as it is, or what an expression makes of columns."""
+    """Return the known outcome: a column as it is, or the value of an expression of columns."""
     if str(left[0]) in frame:
         return frame[str(left[0])]
     made = matrix(left, frame, size)
@@ -206,7 +206,7 @@ def _outcome(left: Any, frame: Mapping[str, NDArray[Any]], size: int) -> NDArray
 
 
 def _known_part(right: Any, predictors: Sequence[str]) -> Any:
-    """Return the intercept, each factor of known columns, and known columns of other factors."""
+    """Return the intercept, factors of known columns, and the known columns of other factors."""
     factors = {"1": Factor("1", eval_method="literal")}
     for factor in (factor for term in right for factor in term.factors if predictors):
         names = variables([factor])

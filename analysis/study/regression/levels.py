@@ -1,4 +1,4 @@
-"""The order of a randomized column's values in a model: the reference comes first."""
+"""The order of a randomized column's values in a model, from the reference on."""
 
 from collections.abc import Sequence
 from itertools import product
@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from analysis.core.domain import NO_ANSWER
 from analysis.estimate.columns import Column
 
-#: Combinations of latent values above which a model is refused: each has parameters of its own.
+#: The most combinations of latent values of a model, each of which has parameters of its own.
 MOST_CELLS = 200
 
 
 def levels(column: Column) -> tuple[int, ...]:
-    """Return the indices of its values: of two answers the event second, no-answer last."""
+    """Return the indices of its values: the event of two answers is second, no-answer is last."""
     indices = range(len(column.values))
     if len(column.answers) != 2:
         return tuple(indices)
@@ -23,7 +23,7 @@ def levels(column: Column) -> tuple[int, ...]:
 
 
 def cells(columns: Sequence[Column]) -> NDArray[np.int64]:
-    """Return (cells, columns) indices of the values of each combination; one row if no columns.
+    """Return (cells, columns) the indices of each combination's values; one row without columns.
 
     The first cell has the reference of every column. Raise `ValueError` beyond `MOST_CELLS`.
     """

@@ -1,4 +1,4 @@
-"""Maximum likelihood of a model over the latent answers."""
+"""Maximum-likelihood fits of a model over the latent answers."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -28,9 +28,9 @@ from analysis.study.regression.units import unit_matrix
 
 Array = NDArray[np.float64]
 
-#: Standard deviation of log-odds between clusters from which a climb begins.
+#: The standard deviation of log-odds between clusters at which a climb begins.
 _SIGMA = 0.5
-#: The number of times that a likelier point may be found beside a maximum.
+#: The number of times that a likelier point may be found next to a maximum.
 _MOST_HIGHER = 5
 
 
@@ -38,10 +38,10 @@ _MOST_HIGHER = 5
 class Likeliest:
     """A model at its maximum, and the profile likelihood around it.
 
-    `back` (terms, parameters) leads from the parameters to the printed coefficients, `slopes`
+    `back` (terms, parameters) converts the parameters to the printed coefficients, `slopes`
     (predictors, p, parameters) to those of each linear predictor, and `sigma` (parameters,) to the
     standard deviation of a random intercept, if there is one. `spread` is the covariance of the
-    parameters. `profiled` is None where intervals are Wald's, or no maximum was reached.
+    parameters. `profiled` is None if intervals are Wald intervals, or if no maximum was reached.
     """
 
     model: Regression
@@ -53,7 +53,7 @@ class Likeliest:
     sigma: Array | None = None
 
     def of(self, weights: Array) -> Found | None:
-        """Return what the profile tells of a sum of printed coefficients times (terms,) weights."""
+        """Return the profile of a sum of printed coefficients times (terms,) weights."""
         return None if self.profiled is None else self.profiled.of(weights @ self.back)
 
 
@@ -67,7 +67,7 @@ def likeliest(
     confidence_level: float,
     progress: Callable[[float], None] | None,
 ) -> Likeliest:
-    """Fit by maximum likelihood over the latent answers; `robust` errors are the sandwich's.
+    """Fit by maximum likelihood over the latent answers, with sandwich errors if `robust`.
 
     Other arguments are those of `analysis.study.regression.regress`.
     """
@@ -89,7 +89,7 @@ def likeliest(
     nuisance = ["log(sigma)"] * outcome.flat
     nuisance += [f"{cell}:{term}" for cell in table.cell_names[1:] for term in table.shares_terms]
     rows.check_size(len(names) + len(nuisance))
-    # Constants, as the designs have them: their columns' mean products are the identity.
+    # These are constants in units of the designs, whose columns' mean products are the identity.
     latent = likely_shares(chances, times)
     constants = [*outcome.start(times), *np.log(latent[1:] / latent[0])]
     start = [
@@ -199,9 +199,9 @@ def _profiled(
     axes: Array,
     advance: Callable[[float], None],
 ) -> tuple[Profiled, list[Found]] | None:
-    """Return the profile around a maximum, or around a higher one that it leads to, and of rows.
+    """Return the profile around a maximum or a higher one that it leads to, and those of rows.
 
-    Return None where no maximum is reached from a higher point, or yet another one is found.
+    Return None if no maximum is reached from a higher point, or if too many higher ones are found.
     """
     for _ in range(_MOST_HIGHER):
         profiled = Profiled(point, confidence_level, rows, axes)
@@ -220,9 +220,9 @@ def _profiled(
 
 
 def _profile_term(term: Term, found: Found) -> Term:
-    """Return a term with the interval and the test of the profile; the error stays."""
+    """Return a term with the interval and the test of the profile, and the same error."""
     estimate = found.estimate
-    # A standard deviation that is estimated at 0 is at its border, where it has no error.
+    # A standard deviation that is estimated as 0 is at its border, where it has no error.
     finite = estimate is not None and not isinf(estimate) and not estimate == found.low == 0
     return Term(
         term.term,
@@ -238,14 +238,14 @@ def _profile_term(term: Term, found: Found) -> Term:
 
 
 def _of_no_answer(table: Table, prefixes: Sequence[str]) -> NDArray[np.bool_]:
-    """Return which of the model's terms are only about who left its outcome or a predictor out."""
+    """Return which terms are only about respondents who skipped the outcome or a predictor."""
     randomized = isinstance(table.outcome, Column)
     of_outcome = [randomized and prefix == f"{NO_ANSWER}:" for prefix in prefixes]
     return np.concatenate([table.of_no_answer | away for away in of_outcome])
 
 
 def _answered(table: Table, point: Point) -> float:
-    """Return how many people are estimated to have answered all questions of the model."""
+    """Return the estimated number of people who answered all questions of the model."""
     given = point.given[:, table.answering]
     if isinstance(table.outcome, Column) and NO_ANSWER in table.outcome.values:
         likelihood = point.likelihood
@@ -259,13 +259,13 @@ def _answered(table: Table, point: Point) -> float:
 
 
 def _units(table: Table) -> Array:
-    """Return (p,) what change of each term its coefficient is penalized for; 0 of an intercept.
+    """Return (p,) the unit of each term for the penalty of its coefficient; 0 for an intercept.
 
-    Those who left a predictor out have an intercept of their own.
+    Respondents who skipped a predictor have an intercept of their own.
     """
     units = []
     for term, column in zip(table.terms, np.moveaxis(table.design, 2, 0), strict=True):
-        # A number of those without an answer is 0 for all others, and does not vary among them.
+        # A number for those without an answer is 0 for all others, and does not vary among these.
         parts = column[:, table.answering], column[:, ~table.answering], column
         varying = next((part for part in parts if part.size and np.ptp(part)), column)
         is_intercept = term in ("Intercept", f"Intercept[{NO_ANSWER}]")
@@ -274,7 +274,7 @@ def _units(table: Table) -> Array:
 
 
 def _units_of_shares(table: Table) -> Array:
-    """Return (q,) the same for the law of the predictors."""
+    """Return (q,) the units of the terms of the predictors' law."""
     return np.array(
         [
             0.0 if term == "Intercept" else unit_of(column[:, None], table.rows.times)
@@ -284,7 +284,7 @@ def _units_of_shares(table: Table) -> Array:
 
 
 def _of_prior(terms: Sequence[Term], units: Array, quantile: float) -> list[str]:
-    """Return sentences on the prior, and on the terms of which little more is known."""
+    """Return sentences on the prior, and on the terms for which little more is known."""
     messages = [
         "the likelihood is penalized: the prior of each coefficient but the intercept gives 95 % "
         "to odds ratios (or ratios of counts) between 1/648 and 648, for a category or for two "
@@ -316,11 +316,11 @@ def _messages(
     terms: Sequence[Term],
     sound: np.bool_,
 ) -> list[str]:
-    """Return what must be known to read the terms, or why some have no estimate.
+    """Return sentences that a reader of the terms needs, or on terms without an estimate.
 
-    `left_out` says whether there are terms of no answer that are not printed, `answered` how many
-    people are estimated to have given all answers, if that is known, and `sound` whether
-    all parameters of errors and of the predictors' law are known.
+    `left_out` says whether there are terms of no answer that are not printed. `answered` is the
+    estimated number of people who gave all answers, if it is known. `sound` says whether all
+    parameters of errors and of the predictors' law are known.
     """
     messages = []
     finite = ""

@@ -1,8 +1,8 @@
 """The likelihood of a model whose predictors are latent: a mixture over their combinations.
 
-``f = sum_u h(u | w) P(reports | u) g(y | x(u, w))``, with h a multinomial logit of the combination
-u on what is known, w (docs/methods.md, (26)). Without randomized predictors there is one
-combination, and h is 1.
+``f = sum_u h(u | w) P(reports | u) g(y | x(u, w))``, where h is a multinomial logit of the
+combination u on the known columns w (docs/methods.md, (26)). Without randomized predictors there is
+one combination, and h is 1.
 """
 
 from dataclasses import dataclass
@@ -20,22 +20,23 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Likelihood:
-    """A likelihood of parameters in one row: those of each linear predictor, then those of h.
+    """A likelihood of a row of parameters: those of each linear predictor, and then those of h.
 
     Attributes
     ----------
     outcome : Outcome
-        Of n different respondents.
+        The outcome of n different respondents.
     designs : tuple of (n, cells, p) arrays
-        One for each linear predictor of the outcome.
+        A design for each linear predictor of the outcome.
     shares : (n, q) array
-        What h depends on.
+        The design of h.
     chances : (n, cells) array
-        Of the reports of the predictors; some cell's is above 0 for each respondent.
+        The probabilities of the predictors' reports. For each respondent, that of some cell is
+        above 0.
     times : (n,) array
-        What each respondent counts.
+        The weight of each respondent.
     penalty : LogF, optional
-        Priors of parameters: it is a penalized likelihood then.
+        Priors of parameters, which make it a penalized likelihood.
 
     References
     ----------
@@ -57,24 +58,24 @@ class Likelihood:
 
     @cached_property
     def log_chances(self) -> Array:
-        """Logarithms of `chances`; minus infinity where a report is impossible."""
+        """Logarithms of `chances`, which are minus infinity if a report is impossible."""
         with np.errstate(divide="ignore"):
             return np.log(self.chances)
 
     @cached_property
     def alike(self) -> bool:
-        """Return whether all respondents have the same designs, as if no column is known.
+        """Return whether all respondents have the same designs, such as without known columns.
 
-        What is summed over them, or follows from the designs alone, is then computed once.
+        Sums over respondents, and functions of the designs alone, are then computed once.
         """
-        # Mostly, the first and the last differ if any do.
+        # If any differ, the first and the last mostly do, so these are compared first.
         parts = [*self.designs, self.shares]
         ends = all(np.array_equal(part[0], part[-1]) for part in parts)
         return ends and all(bool((part == part[:1]).all()) for part in parts)
 
     @cached_property
     def flat_designs(self) -> list[Array]:
-        """The `designs`, with a row for each respondent's cell; or each cell, if all are alike."""
+        """`designs` with a row for each respondent's cell, or for each cell if all are alike."""
         some = slice(1) if self.alike else slice(None)
         return [design[some].reshape(-1, design.shape[2]) for design in self.designs]
 
@@ -85,12 +86,12 @@ class Likelihood:
 
     @cached_property
     def parts(self) -> list[int]:
-        """Lengths of the parameters' parts."""
+        """The lengths of the parts of the parameters."""
         cells = self.chances.shape[1]
         return [design.shape[2] for design in self.designs] + [self.shares.shape[1]] * (cells - 1)
 
     def shares_at(self, parameters: Array) -> Array:
-        """Return the (n, cells) shares of each combination before the reports."""
+        """Return the (n, cells) prior shares of each combination, before the reports."""
         cells, width = self.chances.shape[1], self.shares.shape[1]
         of_cells = parameters[len(parameters) - (cells - 1) * width :].reshape(-1, width)
         known = self.shares[:1] if self.alike else self.shares
@@ -100,8 +101,8 @@ class Likelihood:
         return np.asarray(np.broadcast_to(shares, self.chances.shape))
 
     def at(self, parameters: Array) -> "Point":
-        """Return the likelihood there, and what its derivatives need."""
-        # Parameters may be tried that are far off: their likelihood is 0, or not a number.
+        """Return the likelihood at parameters, with all that its derivatives need."""
+        # Parameters that are tried may be far off. Their likelihood is 0 or NaN.
         with np.errstate(all="ignore"):
             some = slice(1) if self.alike else slice(None)
             ends = np.cumsum([0, *(design.shape[2] for design in self.designs)])
@@ -113,7 +114,7 @@ class Likelihood:
             joint = density.log + np.log(shares[some]) + self.log_chances
             top = joint.max(axis=1, keepdims=True)
             given = np.exp(joint - top)
-            # Where a combination is impossible, derivatives may be no numbers.
+            # Derivatives may be NaN if a combination is impossible.
             if not given.all():
                 density = density.masked(given > 0)
             total = given.sum(axis=1, keepdims=True)
@@ -127,10 +128,10 @@ class Likelihood:
 
 @dataclass(frozen=True)
 class Point:
-    """The log-likelihood at `parameters`: its `value`, and derivatives.
+    """The log-likelihood at `parameters`: its `value` and its derivatives.
 
-    `of_reports` is its value without a penalty. `shares` and `given` are (n, cells): of each
-    combination before the reports, and after; `each` (n,) is each respondent's log-likelihood.
+    `of_reports` is its value without a penalty. `shares` and `given` (n, cells) are the shares of
+    each combination before and after the reports. `each` (n,) is each respondent's log-likelihood.
     """
 
     likelihood: Likelihood
@@ -144,7 +145,7 @@ class Point:
 
     @cached_property
     def scores(self) -> Array:
-        """(n, parameters) derivative of each respondent's log-likelihood, without a penalty."""
+        """(n, parameters) the derivative of each respondent's log-likelihood, without a penalty."""
         likelihood = self.likelihood
         slopes = self.given * self.density.first
         of_outcome = [
@@ -157,7 +158,7 @@ class Point:
 
     @property
     def gradient(self) -> Array:
-        """(parameters,) derivative of `value`."""
+        """(parameters,) the derivative of `value`."""
         likelihood, times = self.likelihood, self.likelihood.times[:, None]
         slopes = times * self.given * self.density.first
         news = times * (self.given - self.shares)[:, 1:]
@@ -174,14 +175,14 @@ class Point:
 
     @property
     def most(self) -> Array:
-        """Information if latent values were seen, of the outcome and of h: at least the other."""
+        """The information if latent values were observed, which is an upper bound."""
         times = self.likelihood.times[:, None]
         seen = self._blocks(times * self.given * self.density.most, self._spread_before)
         return self._penalized(seen)
 
     @cached_property
     def information(self) -> Array:
-        """(parameters, parameters) minus the second derivative of `value`."""
+        """(parameters, parameters) the negative second derivative of `value`."""
         return self._penalized(self._information())
 
     def _penalized(self, information: Array) -> Array:
@@ -218,7 +219,7 @@ class Point:
         return information
 
     def _blocks(self, weights: Array, rest: Array) -> Array:
-        """Return designs' products with (predictors, predictors, n, cells) weights; then `rest`."""
+        """Return designs' products with (predictors, predictors, n, cells) weights, and `rest`."""
         flat = self.likelihood.flat_designs
         if self.likelihood.alike:
             weights = weights.sum(axis=2)
@@ -238,7 +239,7 @@ class Point:
         return self._spread(self.shares)
 
     def _spread(self, chances: Array) -> Array:
-        """Return the covariance of cells with such chances, times w w', summed over respondents."""
+        """Return the covariance of cells with these probabilities, times w w', over respondents."""
         shares, times = self.likelihood.shares, self.likelihood.times[:, None]
         width = shares.shape[1]
         later = chances[:, 1:]

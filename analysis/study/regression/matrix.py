@@ -1,4 +1,4 @@
-"""Matrices that formulaic makes of terms: of a table, and under each combination of values."""
+"""Matrices that formulaic makes of terms, for a table and under each combination of values."""
 
 import ast
 import re
@@ -20,14 +20,14 @@ from analysis.core.domain import NO_ANSWER
 from analysis.estimate.columns import Column
 from analysis.study.regression.levels import levels
 
-#: Makes the (n, cells, p) design if some known columns were others, or (m, cells, p) if all were
-#: others, of m rows.
+#: A function that makes the (n, cells, p) design for some changed known columns, or the (m, cells,
+#: p) design if all known columns are replaced by columns of m rows.
 Builder = Callable[[Mapping[str, NDArray[Any]]], NDArray[np.float64]]
 
 
 @dataclass(frozen=True)
 class Matrix:
-    """Names of the p columns, the (n, p) matrix, and how to make it of other tables."""
+    """The names of p columns, the (n, p) matrix, and a specification for other tables."""
 
     terms: tuple[str, ...]
     values: NDArray[np.float64]
@@ -35,10 +35,10 @@ class Matrix:
 
 
 def matrix(made_of: Any, frame: Mapping[str, Any], size: int) -> Matrix:
-    """Evaluate terms, or the `spec` of a matrix with the state that its functions keep.
+    """Evaluate terms, or the `spec` of a matrix, which has the state of its functions.
 
-    `made_of` is a SimpleFormula or a ModelSpec, `frame` has all columns that it names, of `size`
-    respondents. Raise `ValueError` if it cannot be evaluated, or not to finite numbers.
+    `made_of` is a SimpleFormula or a ModelSpec. `frame` has all columns that it names, of `size`
+    respondents. Raise `ValueError` if it cannot be evaluated, or if a result is not finite.
     """
     try:
         with np.errstate(all="ignore"):
@@ -59,7 +59,7 @@ def matrix(made_of: Any, frame: Mapping[str, Any], size: int) -> Matrix:
 
 
 def _names(columns: Iterable[str], spec: ModelSpec, table: DataFrame) -> tuple[str, ...]:
-    """Return the names of a matrix's columns, in which a category 2.0 of numbers reads 2."""
+    """Return the names of a matrix's columns. A category 2.0 of numbers is written as 2."""
     names = list(map(str, columns))
     for term, indices in spec.term_indices.items():
         for factor in term.factors:
@@ -71,9 +71,9 @@ def _names(columns: Iterable[str], spec: ModelSpec, table: DataFrame) -> tuple[s
 
 
 def variables(factors: Iterable[Factor]) -> set[str]:
-    """Return the names of the columns that factors are made of.
+    """Return the names of the columns that factors use.
 
-    formulaic's own list lacks what stands in functions that keep a state, as in ``center(age)``.
+    formulaic's own list lacks columns in functions with a state, as in ``center(age)``.
     """
     names: set[str] = set()
     for factor in factors:
@@ -95,17 +95,17 @@ def latent_design(
     frame: Mapping[str, NDArray[Any]],
     size: int,
 ) -> tuple[tuple[str, ...], NDArray[np.float64], Builder]:
-    """Return the names of the p columns, the (n, cells, p) design, and how to build others.
+    """Return the names of the p columns, the (n, cells, p) design, and a function for others.
 
     Each combination is evaluated with a table of all respondents, so that functions of known
-    columns see these once and in their order. Terms with a column of amounts are 0 for those who
-    gave no answer to it, and have a term for them instead: see `_without_answer`.
+    columns see these once and in their order. Terms with a column of amounts are 0 for respondents
+    who gave no answer to it. These have another term instead; see `_without_answer`.
 
     Raises
     ------
     ValueError
-        If there are fewer respondents than combinations, the terms cannot be evaluated, or those
-        of a respondent depend on the latent values of others.
+        If there are fewer respondents than combinations, if the terms cannot be evaluated, or if a
+        respondent's terms depend on the latent values of others.
     """
     if size < len(cells):
         raise ValueError(
@@ -118,7 +118,7 @@ def latent_design(
         if column.amounts is not None and NO_ANSWER in column.values
     }
     formula = SimpleFormula([*terms, *_without_answer(terms, absent)], _ordering="none")
-    # All combinations occur in this table: the levels of categories are those that occur.
+    # All combinations occur in this table, since the levels of categories are those that occur.
     turns = np.arange(size) % len(cells)
     mixed = matrix(formula, {**frame, **_values(columns, cells[turns])}, size)
     _refuse_states(mixed.spec, columns)
@@ -148,10 +148,10 @@ def latent_design(
 
 
 def _without_answer(terms: Sequence[Term], absent: Mapping[str, str]) -> list[Term]:
-    """Return indicators of no answer to each column of amounts, alone and in its terms.
+    """Return indicators of no answer to each column of amounts, and their products with terms.
 
-    So those without an answer have a level and slopes of their own. In a function of several
-    columns, the others stand as they are.
+    So respondents without an answer have a level and slopes of their own. In a function of several
+    columns, the other columns are kept.
     """
     gone_factors = {name: Factor(new, eval_method="lookup") for name, new in absent.items()}
     added = [Term([factor]) for factor in gone_factors.values()]
@@ -173,7 +173,7 @@ def _without_answer(terms: Sequence[Term], absent: Mapping[str, str]) -> list[Te
 
 
 def _values(columns: Sequence[Column], latent: NDArray[np.int64]) -> dict[str, Any]:
-    """Return (n, columns) latent values as numbers where there are amounts, else categories."""
+    """Return (n, columns) latent values as numbers if they have amounts, or as categories."""
     frame: dict[str, Any] = {}
     for column, chosen in zip(columns, latent.T, strict=True):
         if column.amounts is None:
@@ -181,7 +181,7 @@ def _values(columns: Sequence[Column], latent: NDArray[np.int64]) -> dict[str, A
             names = [column.values[index] for index in order]
             frame[column.name] = Categorical.from_codes(np.argsort(order)[chosen], names)
             continue
-        # Any number will do for no-answer, if functions and levels have it already.
+        # Any number serves for no-answer, if functions and levels know it already.
         missing = np.isnan(column.amounts)
         frame[column.name] = np.where(missing, column.amounts[0], column.amounts)[chosen]
         if missing.any():
@@ -190,8 +190,8 @@ def _values(columns: Sequence[Column], latent: NDArray[np.int64]) -> dict[str, A
 
 
 def _refuse_states(spec: ModelSpec, columns: Sequence[Column]) -> None:
-    """Raise `ValueError` if a function keeps a mean or knots of latent values, which are hidden."""
-    # Calls are kept with names that Python can read.
+    """Raise `ValueError` if a function has a state, such as a mean, of hidden latent values."""
+    # formulaic keeps calls with names that Python can parse.
     latent = {re.sub(r"\W|^(?=\d)", "_", column.name) for column in columns}
     for call in spec.transform_state:
         names = {node.id for node in ast.walk(ast.parse(call)) if isinstance(node, ast.Name)}

@@ -14,18 +14,18 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Density:
-    """The density of n respondents' outcomes under each cell, by the linear predictors.
+    """The density of n respondents' outcomes under each cell, given linear predictors.
 
-    Derivatives are computed when they are first used: most points of a search need none.
+    Derivatives are computed when they are first used, since most points of a search need none.
 
     Attributes
     ----------
     log : (n, cells) array
-        Logarithm of the density.
+        The logarithm of the density.
     derivatives : function
-        Returns `first`, `second` and `most`.
+        A function that returns `first`, `second` and `most`.
     possible : (n, cells) array, optional
-        Where derivatives are 0 if False.
+        A mask. Where it is False, derivatives are 0.
     """
 
     log: Array
@@ -33,30 +33,30 @@ class Density:
     possible: NDArray[np.bool_] | None = None
 
     def masked(self, possible: NDArray[np.bool_]) -> "Density":
-        """Return the same with derivatives of 0 where the (n, cells) mask is False."""
+        """Return the density with derivatives of 0 where the (n, cells) mask is False."""
         return replace(self, possible=possible)
 
     @property
     def first(self) -> Array:
-        """(predictors, n, cells) derivative of the logarithm."""
+        """(predictors, n, cells) the derivative of the logarithm."""
         return self._computed[0]
 
     @property
     def second(self) -> Array:
-        """(predictors, predictors, n, cells) second derivative of the logarithm."""
+        """(predictors, predictors, n, cells) the second derivative of the logarithm."""
         return self._computed[1]
 
     @property
     def most(self) -> Array:
-        """(predictors, predictors, n or 1, cells) information if the outcome were not randomized.
+        """(predictors, predictors, n or 1, cells) the information without randomization.
 
-        Or its expectation: never negative.
+        It may be its expectation. It is never negative.
         """
         return self._computed[2]
 
     @cached_property
     def _computed(self) -> tuple[Array, Array, Array]:
-        # Far off there may be no numbers.
+        # Far off, these may be NaN.
         with np.errstate(all="ignore"):
             first, second, most = self.derivatives()
         if self.possible is None:
@@ -66,7 +66,7 @@ class Density:
 
 
 class Outcome(Protocol):
-    """An outcome with `sloped` linear predictors of the design, and `flat` ones of 1 alone."""
+    """An outcome with `sloped` linear predictors of the design, and `flat` constants."""
 
     @property
     def sloped(self) -> int:
@@ -83,20 +83,20 @@ class Outcome(Protocol):
         """Return the density at (sloped + flat, n or 1, cells) linear predictors."""
 
     def repeated(self, times: int) -> "Outcome":
-        """Return the outcome of respondents of whom each is there so many times, in a row."""
+        """Return the outcome of respondents each of whom is repeated `times` times in a row."""
 
 
 @dataclass(frozen=True)
 class Categories:
-    """Categories seen through a channel; linear predictors are log-odds against the first.
+    """Categories behind a channel. Linear predictors are log-odds against the first category.
 
-    docs/methods.md, (27).
+    See docs/methods.md, (27).
 
     Attributes
     ----------
     chances : (k, n, cells or 1) array
-        The chance of each respondent's report under each category, up to a factor for each; in
-        each cell of its own, if it depends on the reports on predictors.
+        The probability of each respondent's report under each category, up to a factor for each
+        respondent. It has cells if it depends on the reports on predictors.
 
     References
     ----------
@@ -108,7 +108,7 @@ class Categories:
 
     @property
     def sloped(self) -> int:
-        """One for each category but the first."""
+        """There is one for each category except the first."""
         return len(self.chances) - 1
 
     def start(self, times: Array) -> Array:
@@ -117,11 +117,11 @@ class Categories:
         return np.asarray(np.log(shares[1:] / shares[0]))
 
     def repeated(self, times: int) -> "Categories":
-        """Return the same with each respondent so many times."""
+        """Return the outcome with each respondent repeated `times` times."""
         return replace(self, chances=np.repeat(self.chances, times, axis=1))
 
     def density(self, predictors: Array) -> Density:
-        """Return the density; it is not concave, so the information may be negative."""
+        """Return the density. It is not concave, so the information may be negative."""
         top = np.maximum(predictors.max(axis=0), 0.0)
         odds = np.exp(predictors - top)
         base = np.exp(-top)
@@ -138,7 +138,7 @@ class Categories:
 
 
 def _spread(shares: Array) -> Array:
-    """Return the (k, k, ...) covariance of the indicators of categories with such shares."""
+    """Return the (k, k, ...) covariance of the indicators of categories with these shares."""
     covariance = -shares[:, None] * shares[None]
     for category, share in enumerate(shares):
         covariance[category, category] += share
@@ -146,9 +146,10 @@ def _spread(shares: Array) -> Array:
 
 
 def likely_shares(chances: Array, times: Array) -> Array:
-    """Return (k,) shares after some steps of EM, none below 1e-4: good to start from, no more.
+    """Return (k,) shares of at least 1e-4 after some steps of EM, which only serve as a start.
 
-    `chances` (n, k) are of each report under each value, `times` (n,) how often each was made.
+    `chances` (n, k) are those of each report under each value, and `times` (n,) how often each was
+    made.
     """
     shares = np.full(chances.shape[1], 1 / chances.shape[1])
     for _ in range(50):
@@ -161,7 +162,7 @@ def likely_shares(chances: Array, times: Array) -> Array:
 
 @dataclass(frozen=True)
 class Gaussian:
-    """Numbers with normal errors; the second linear predictor is the logarithm of their size.
+    """Numbers with normal errors. The second linear predictor is the logarithm of their size.
 
     The (n,) values are in units of their standard deviation.
     """
@@ -171,15 +172,15 @@ class Gaussian:
     flat: int = 1
 
     def start(self, times: Array) -> Array:
-        """Return the mean, and all variance as error."""
+        """Return the mean, and the whole variance as error."""
         return np.array([times @ self.values / times.sum(), 0.0])
 
     def repeated(self, times: int) -> "Gaussian":
-        """Return the same with each respondent so many times."""
+        """Return the outcome with each respondent repeated `times` times."""
         return replace(self, values=np.repeat(self.values, times))
 
     def density(self, predictors: Array) -> Density:
-        """Return the density; it is concave in the first predictor, not in both."""
+        """Return the density. It is concave in the first predictor, but not in both."""
         apart = self.values[:, None] - predictors[0]
         narrow = np.broadcast_to(np.exp(-predictors[1]), apart.shape)
         apart = apart * narrow
@@ -208,12 +209,12 @@ class Counts:
     flat: int = 0
 
     def start(self, times: Array) -> Array:
-        """Return the logarithm of the mean, of half an event if there is none."""
+        """Return the logarithm of the mean, or that of half an event if there are no events."""
         exposure = float(times @ np.exp(self.offset))
         return np.array([np.log(max(float(times @ self.values), 0.5) / exposure)])
 
     def repeated(self, times: int) -> "Counts":
-        """Return the same with each respondent so many times."""
+        """Return the outcome with each respondent repeated `times` times."""
         values, offset = (np.repeat(x, times) for x in (self.values, self.offset))
         return replace(self, values=values, offset=offset)
 
