@@ -11,6 +11,7 @@ from analysis.charts.picture import (
     Axis,
     line,
     number,
+    numbers,
     picture,
     shortened,
     text,
@@ -24,7 +25,10 @@ _DASHES = ("", "7 4", "2 3", "11 4 2 4", "13 5", "5 2 2 2 2 2")
 
 @dataclass(frozen=True)
 class Series:
-    """A curve: its name and its points (x, y) by rising x. y is None if it is not known."""
+    """A curve: its name and its points (x, y) by rising x. y is None if it is not known.
+
+    A curve that is alone needs no name.
+    """
 
     label: str
     points: Sequence[tuple[float, float | None]]
@@ -109,7 +113,7 @@ def line_chart(
     ends += [(right, up(y)) for _, y in levels]
     heights = _spread([y for _, y in ends], up.end, up.start)
     for name, (x, y), height in zip(names, ends, heights, strict=True):
-        parts += [
+        parts += bool(name) * [
             line(x + 2, y, right + 14, height, 0.45),
             text(right + 17, height + FONT / 3, name),
         ]
@@ -122,13 +126,12 @@ def line_chart(
 
 def _grid(across: Axis, up: Axis, y_unit: str) -> list[str]:
     parts, last = [], -1e9
-    for value in up.ticks:
+    for value, label in zip(up.ticks, numbers(up.ticks, y_unit), strict=True):
         parts += [
             line(across.start, up(value), across.end, up(value)),
-            text(across.start - 6, up(value) + FONT / 3, number(value, y_unit), "end", 0.8),
+            text(across.start - 6, up(value) + FONT / 3, label, "end", 0.8),
         ]
-    for value in across.ticks:
-        label = number(value)
+    for value, label in zip(across.ticks, numbers(across.ticks), strict=True):
         half = _LETTER * len(label) / 2
         parts.append(line(across(value), up.start, across(value), up.start + 4, 0.6))
         if across(value) - half > last + 4:
@@ -173,7 +176,7 @@ def _described(series: Sequence[Series], marks: Sequence[Mark], y_unit: str) -> 
     described = []
     for curve in series:
         values = (f"{number(x)}: {number(y, y_unit)}" for x, y in curve.known)
-        described.append(f"{curve.label}: {', '.join(values)}")
+        described.append(f"{curve.label}: " * bool(curve.label) + ", ".join(values))
     for mark in marks:
         at = number(mark.x or 0.0) if mark.y is None else number(mark.y, y_unit)
         described.append(f"{mark.label}: {at}")

@@ -1,7 +1,7 @@
 """The parts of all pictures: frame, texts, lines, numbers and axes."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -57,11 +57,20 @@ def line(x1: float, y1: float, x2: float, y2: float, opacity: float = 0.2) -> st
     )
 
 
-def number(value: float, unit: str = "") -> str:
-    """Return a number as an axis shows it: shares in percent with the unit "%", 12,000 as 12k."""
+def numbers(values: Sequence[float], unit: str = "") -> list[str]:
+    """Return the numbers of one axis; thousands are short in all of them or in none."""
+    thousands = 1e3 if max(map(abs, values), default=0) >= 1e4 else 1e4
+    return [number(value, unit, thousands) for value in values]
+
+
+def number(value: float, unit: str = "", thousands: float = 1e4) -> str:
+    """Return a number as an axis shows it: shares in percent with the unit "%", 12,000 as 12k.
+
+    `thousands` is the least number that is shown in thousands.
+    """
     if unit == "%":
         return f"{100 * value:.3g} %"
-    for least, size, letter in ((1e6, 1e6, "M"), (1e4, 1e3, "k")):
+    for least, size, letter in ((1e6, 1e6, "M"), (thousands, 1e3, "k")):
         if abs(value) >= least:
             return f"{value / size:.4g}{letter}"
     if 0 < abs(value) < 1e-3:

@@ -56,18 +56,22 @@ def respondents_charts(survey: Survey, points: Sequence[Point], planned: int) ->
     """Draw half-widths against respondents, a curve for each question, six to a picture.
 
     They are in percentage points, and for a number a part of its range. A line stands at the
-    planned number of respondents.
+    planned number of respondents. The title names a question that is alone.
     """
-    series = []
+    series, has_numbers = [], False
     for name, curve in groupby(points, lambda point: point.question):
-        width = _question(survey, name).domain.span
+        domain = _question(survey, name).domain
+        width, has_numbers = domain.span, has_numbers or domain.estimand is Estimand.MEAN
         series.append(Series(name, [(at.respondents, at.half_width / width) for at in curve]))
+    title = "Half-width of intervals against respondents"
+    if len(series) == 1:
+        title, series = f"{title}: {series[0].label}", [Series("", series[0].points)]
     return [
         line_chart(
-            "Half-width of intervals against respondents",
+            title,
             series[start : start + _MOST],
             "respondents",
-            "half-width; of a number, of its range",
+            "half-width" + "; for numbers, in % of the range" * has_numbers,
             log_x=True,
             log_y=True,
             y_unit="%",

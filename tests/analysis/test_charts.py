@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from analysis.charts import Bar, Mark, Series, bar_of, chart, dot_plot, icon_array, line_chart
-from analysis.charts.picture import COLORS, FONT, WIDTH, Axis
+from analysis.charts.picture import COLORS, FONT, WIDTH, Axis, numbers
 from analysis.estimate.estimates import Estimate
 
 HOSTILE = 'Meat & "more" <script>alert(1)</script>'
@@ -215,6 +215,24 @@ def test_no_line_is_drawn_over_what_is_not_known() -> None:
     paths = [one.attrib["d"] for one in ET.fromstring(picture).iter() if _tag(one) == "path"]
     assert [path.count("L") for path in paths] == [1, 2]
     assert "2: 6, 4: 15, 5: 19.9, 6: 24" in picture
+
+
+def test_a_curve_that_is_alone_needs_no_name_and_fills_the_picture() -> None:
+    points = [(1_000.0, 0.5), (32_000.0, 0.1)]
+    ends = {}
+    for name in ("", "a question"):
+        root = ET.fromstring(line_chart("t", [Series(name, points)], "x", "y", log_x=True))
+        path = next(one.attrib["d"] for one in root.iter() if _tag(one) == "path")
+        ends[name] = float(path.rsplit("L")[-1].split()[0])
+        told = next(str(one.text) for one in root.iter() if _tag(one) == "desc")
+        assert told == f"{name}: " * bool(name) + "1,000: 0.5, 32k: 0.1"
+    assert ends["a question"] + 50 < ends[""] < WIDTH
+
+
+def test_thousands_are_short_in_all_numbers_of_an_axis_or_in_none() -> None:
+    assert numbers([1_000, 2_000, 5_000]) == ["1,000", "2,000", "5,000"]
+    assert numbers([500, 1_000, 20_000, 3e6]) == ["500", "1k", "20k", "3M"]
+    assert numbers([0.05, 0.5], "%") == ["5 %", "50 %"]
 
 
 def test_a_logarithmic_axis_makes_ratios_equally_long() -> None:
