@@ -149,6 +149,7 @@ def _covered(found: Decoded, truth: NDArray[np.float64]) -> tuple[float, float, 
 
 
 #: Candidates of which 45 are there; with 600 they outnumber the 512 cells.
+@pytest.mark.more
 @pytest.mark.parametrize(
     ("candidates", "draws", "repeats"), [(60, 30, 1), (60, 30, 5), (600, 5, 1)]
 )
@@ -277,6 +278,7 @@ def test_shares_too_small_to_be_seen_count_as_absent_and_few_candidates_are_not_
     assert chances_absent(np.full(49, 9.0), np.ones(49)) is None
 
 
+@pytest.mark.more
 def test_few_of_the_detected_are_false_and_more_are_found_than_without_the_part_absent() -> None:
     rng = np.random.default_rng(11)
     shares = np.append(_zipf(80), np.zeros(20))

@@ -219,8 +219,8 @@ def _subset(epsilon: str, values: int) -> float:
         ("0.001", 5),
         ("0.5", 4),
         ("1", 2),
-        ("1", 7),
-        ("4", 7),
+        pytest.param("1", 7, marks=pytest.mark.more),
+        pytest.param("4", 7, marks=pytest.mark.more),
         pytest.param("1", 9, marks=pytest.mark.more),
         ("20", 5),
     ],
@@ -244,6 +244,7 @@ def test_subset_selection_written_out() -> None:
     assert _aim_variance(rows, 5, "shares") == pytest.approx(by_hand)
 
 
+@pytest.mark.more
 def test_cumulative_shares_of_seven_points() -> None:
     table = _scale("1", 7, "cumulative")
     _check(table, "1")

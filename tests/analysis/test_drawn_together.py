@@ -282,6 +282,7 @@ def answers(rng: np.random.Generator, n: int, related: bool) -> NDArray[np.int64
     return np.column_stack([base, coin, np.where(related & coin, 2, third)])
 
 
+@pytest.mark.more
 def test_independent_answers_are_called_dependent_as_seldom_as_stated() -> None:
     rng, times, small = np.random.default_rng(11), 400, 0
     strong = 0

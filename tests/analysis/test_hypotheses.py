@@ -70,6 +70,7 @@ TESTS: dict[str, Callable[[Column, Column], float]] = {
 }
 
 
+@pytest.mark.more
 @channels
 @pytest.mark.parametrize("listed", [True, False], ids=["listed", "not listed"])
 def test_sizes_are_what_they_should_be(matrix: NDArray[np.float64], listed: bool) -> None:
@@ -148,6 +149,7 @@ _RARE = [
 ]
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(("matrix", "n", "listed"), _RARE)
 def test_sizes_hold_with_little_noise_and_rare_values(
     matrix: NDArray[np.float64], n: int, listed: bool

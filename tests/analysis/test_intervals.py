@@ -17,7 +17,9 @@ DRAWS = 1500
 @pytest.mark.parametrize("epsilon", ["0.5", "1", "4"])
 @pytest.mark.parametrize("n", [200, 1000])
 @pytest.mark.parametrize("skipped", [0.0, 0.4])
-@pytest.mark.parametrize("shape", ["low", "even", "skewed"])
+@pytest.mark.parametrize(
+    "shape", ["low", *(pytest.param(one, marks=pytest.mark.more) for one in ("even", "skewed"))]
+)
 def test_mean_intervals_cover(epsilon: str, n: int, skipped: float, shape: str) -> None:
     steps = 50
     domain = Numbers(Fraction(0), Fraction(1), steps, skipped > 0)
@@ -114,7 +116,9 @@ def test_mean_on_two_points_has_the_exact_interval_of_a_share(epsilon: str, trut
 
 
 @pytest.mark.parametrize("name", ["optimal", "exponential"])
-@pytest.mark.parametrize("epsilon", ["1", "4", "8"])
+@pytest.mark.parametrize(
+    "epsilon", ["1", *(pytest.param(one, marks=pytest.mark.more) for one in ("4", "8"))]
+)
 @pytest.mark.parametrize("n", [50, 200])
 def test_intervals_of_shares_without_a_support_count_cover(name: str, epsilon: str, n: int) -> None:
     points = tuple("12345")

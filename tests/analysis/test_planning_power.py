@@ -87,6 +87,7 @@ def test_power_of_a_change_is_the_sum_over_both_counts() -> None:
     )
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     ("mechanism", "question", "term", "true"),
     [

@@ -102,6 +102,7 @@ def test_no_answer_is_a_category_on_request() -> None:
     assert any("a model of those who answered" in message for message in left.messages)
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("family", ["logistic", "linear"])
 def test_who_left_a_predictor_out_by_lot_makes_no_other_matter(family: str) -> None:
     """A known column that goes with the predictor, but not with the outcome, has a slope of 0."""

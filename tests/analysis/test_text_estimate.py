@@ -93,6 +93,7 @@ def _quantities(question: Question, counts: NDArray[np.int64]) -> list[Any]:
     return text_quantities(question.randomizer, domain, counts)
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("mechanism", ["hashed-krr", "rappor"])
 @pytest.mark.parametrize(("n", "times"), [(50, 40), (2_000, 12)])
 def test_intervals_hold_over_all_candidates(mechanism: str, n: int, times: int) -> None:
