@@ -3,10 +3,11 @@
     python3 check_survey.py https://survey.example.org/s/work-2026
     python3 check_survey.py saved-page.html --waves 4
 
-From a survey's page, fetched or saved, this computes again: the version, each ratio of
+From a survey's page, fetched or saved, this program computes again: the version, each ratio of
 probabilities from its weights, what waves cost together, and whether each answer has an input. It
-compares all with what the page states. It needs Python 3.11 alone. All of it is exact but printed
-logarithms. It exits with 1 if anything is wrong. docs/protocol.md has the formulas.
+compares all of these with what the page states. It needs nothing but Python 3.11. Everything is
+exact except the printed logarithms. It exits with 1 if anything is wrong. docs/protocol.md has the
+formulas.
 """
 
 import argparse
@@ -142,7 +143,7 @@ def fits(e: Part, question: Part) -> bool:
 
 
 def of_bit(c: Part, one: int, zero: int, length: int, ones: int) -> int:
-    """The chance of reports of a bit that share a kept draw, up to a factor."""
+    """The probability of reports of a bit that share a remembered draw, up to a factor."""
     up = c["one"] ** ones * (c["total"] - c["one"]) ** (length - ones)
     down = c["zero"] ** ones * (c["total"] - c["zero"]) ** (length - ones)
     return int(one * up + zero * down)

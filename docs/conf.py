@@ -26,7 +26,7 @@ release = version = installed_version("deniable")
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["README.md"]
-myst_heading_anchors = 4  # as on pages of repositories, to which links in the texts go
+myst_heading_anchors = 4  # the anchors that repositories make, which links in the texts use
 highlight_language = "none"  # of indented blocks; fenced ones name their own
 
 autodoc_member_order = "bysource"
@@ -48,7 +48,7 @@ html_css_files = ["site.css"]
 html_domain_indices = False
 html_theme_options = {"navigation_with_keys": False}
 
-#: The line below a mark is for whoever reads the file alone.
+#: The line below a mark is for people who read the file itself.
 _MARK = re.compile(r"^<!-- generated: ([\w-]+)(?: ([\w.-]+))? -->\n(?:.+\n)?", re.M)
 _NAMED = re.compile(rf"(?<![`:])`(?:analysis\.)?({'|'.join(analysis.__all__)})`(?!`)")
 _PAGE = re.compile(r"\b(docs/([a-z-]+)\.md)\b")
@@ -62,7 +62,7 @@ _SHOWN |= {"SECURITY.md": "security.md", "CODE_OF_CONDUCT.md": "code-of-conduct.
 
 
 def _read(app: Sphinx, name: str, source: list[str]) -> None:
-    """Put generated text where a page says so, and take care of links that leave docs/."""
+    """Insert generated text where a page asks for it, and adjust links that leave docs/."""
     folder = (DOCS / name).parent
 
     def linked(match: re.Match[str]) -> str:

@@ -33,7 +33,7 @@ from server.openapi import document
 
 NOTEBOOKS = Path(__file__).parent.parent / "examples/notebooks"
 
-#: The rows of the tables that commands print and pages give away.
+#: The classes of the rows in the tables that commands print and pages offer as downloads.
 _ROWS = (
     *(Check, Plan, Power, Sampled, Split, WaveTotal),
     *(Estimate, PopulationTotal, Plausibility, Code, Fact),
@@ -100,7 +100,7 @@ def _option(parameter: click.Parameter, context: click.Context) -> tuple[str, st
 
 
 def http(_: str) -> str:
-    """Return a section for each address: its parameters, its answers, and what they are made of."""
+    """Return a section for each address: its parameters, its answers, and their shapes."""
     described = document()
     parts = []
     for path, methods in described["paths"].items():
@@ -212,7 +212,7 @@ def _table(heads: tuple[str, str], rows: list[tuple[str, str]]) -> str:
 def names(page: str) -> str:
     """Return what Sphinx needs to print the docstrings of a page's names."""
     found = [name for name in analysis.__all__ if _page_of(name) == page]
-    # What is called comes before what it returns.
+    # Functions come before the classes that they return.
     found.sort(key=lambda name: (name[0].isupper() and page != "studies", name.lower()))
     directives = []
     for name in found:
@@ -248,12 +248,12 @@ def rows(_: str) -> str:
 
 
 def _first(part: object) -> str:
-    """Return the first sentence that a class or its instance says of itself."""
+    """Return the first sentence of the docstring of a class or its instance."""
     return (part.__doc__ or "").partition("\n\n")[0].replace("\n", " ").replace("``", "`")
 
 
 def _mapping(name: str, parts: dict[str, Any]) -> str:
-    """Return a description of a table of classes, with the first line that each has of itself."""
+    """Return a description of a table of classes, with the first sentence of each docstring."""
     lines = [f".. py:data:: analysis.{name}\n", "   Classes by their names:\n"]
     for key, part in parts.items():
         lines.append(f"   * ``{key}``: {_first(part).replace('`', '``')}")
@@ -266,7 +266,7 @@ def _page_of(name: str) -> str:
 
 
 def notebook(name: str) -> str:
-    """Return a notebook with what its cells print, since it is run for this."""
+    """Run a notebook, and return it with what its cells print."""
     cells = json.loads((NOTEBOOKS / f"{name}.ipynb").read_text("utf-8"))["cells"]
     return "\n\n".join(_cells(cells)) + "\n"
 

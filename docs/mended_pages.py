@@ -1,11 +1,11 @@
-"""Mend what the theme leaves open on a page: for assistive technology, and for phones."""
+"""Mend the pages that the theme makes, for assistive technology and for phones."""
 
 import re
 
 NBSP = "\N{NO-BREAK SPACE}"
 
-#: What scrolls can be reached by keyboard, an empty head is no head, parameters are no list of
-#: definitions, and the two asides have names.
+#: Replacements: blocks that scroll can be reached by keyboard, an empty header cell becomes a plain
+#: cell, parameters are no longer a list of definitions, and both asides get names.
 _MENDED = (
     (re.compile("<pre>"), '<pre tabindex="0">'),
     (re.compile('<div class="table-wrapper'), '<div tabindex="0" class="table-wrapper'),
@@ -22,14 +22,14 @@ _PICTURE = re.compile(r'<img [^>]*src="([^"]+)"[^>]*/>')
 _COMMANDS = re.compile(
     r"<pre(?= [^>]*><span></span>(?:(?:deniable|make|pip|python3?|bash|\.venv/\S+) .*\n)+</pre>)"
 )
-#: What no line ends in, outside of code: "5 %", "± 5" and "ε = 1".
+#: Spaces at which no line may break, outside of code: "5 %", "± 5" and "ε = 1".
 _TIED = re.compile(r"<(pre|code)\b.*?</\1>|(?<=\d) (?=%)|(?<=±) (?=\d)|(?<=[εδn]) = (?=\d)", re.S)
 _TABLE = re.compile(r'<table class="docutils[^>]*>.*?</table>', re.S)
 _ROW = re.compile(r"<tr[^>]*>.*?</tr>", re.S)
 _CELL = re.compile(r"<t([dh])(?: [^>]*)?>(.*?)</t\1>", re.S)
 _TAG = re.compile(r"<[^>]+>")
-#: Letters of a row from which on a phone shows each row as a card. Tables of two columns with a
-#: narrow first one fit whatever the second one says.
+#: The number of letters in a row from which on a phone shows each row as a card. A table of two
+#: columns fits if the first one is narrow, whatever the second one says.
 _WIDE, _NARROW = 95, 14
 
 
@@ -44,9 +44,9 @@ def mended(html: str) -> str:
 
 
 def _table(html: str) -> str:
-    """Return a table; if it is wide, each cell says its head, for phones that show rows as cards.
+    """Return a table; if it is wide, each cell names its column, since phones show rows as cards.
 
-    Cards are no table to a browser, so each element also says which part of a table it is.
+    To a browser cards are not a table, so each element also says which part of a table it is.
     """
     heads, *rows = [_CELL.findall(row) for row in _ROW.findall(html)]
     names, *texts = [[_TAG.sub("", cell).strip() for _, cell in row] for row in (heads, *rows)]
@@ -60,7 +60,7 @@ def _table(html: str) -> str:
     return f'{head}<tbody role="rowgroup">{body}'
 
 
-#: What the elements of a head are.
+#: The roles of the elements of a table's head.
 _ROLES = (
     ('<table class="', '<table role="table" class="cards '),
     ("<thead", '<thead role="rowgroup"'),
@@ -71,7 +71,7 @@ _ROLES = (
 
 
 def _card(row: str, names: list[str]) -> str:
-    """Return a row whose cells say their heads, unless they are empty."""
+    """Return a row whose cells name their columns, unless the cells are empty."""
     heads = iter(names)
 
     def cell(match: re.Match[str]) -> str:

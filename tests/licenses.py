@@ -37,11 +37,12 @@ _NAMES = {
 
 _HEADER = """# Licenses
 
-What `deniable` needs to run, models and statistical formats included, with all that these need in
-turn, as `make lock` found it in the packages. The program itself has the MIT license. A test checks
-that these are the releases of [`requirements.txt`](../server/deploy/files/requirements.txt), and
-that each license lets them be given away together with the program. What a package has within it of
-others has its license there.
+The table lists the packages that `deniable` needs to run, also for models and statistical formats,
+and all packages that these need in turn. `make lock` reads their licenses from the packages. The
+program itself has the MIT license. A test checks that these are the releases of
+[`requirements.txt`](../server/deploy/files/requirements.txt), and that each license allows
+distribution together with the program. If a package contains the work of others, it has their
+licenses, too.
 
 | package | release | license |
 |---|---|---|
