@@ -1,7 +1,8 @@
-"""How accurate ours are, beside two published libraries and the published bounds for numbers.
+"""Compare our accuracy with two published libraries, and with the published bounds for numbers.
 
-All by exact formula, nothing is drawn: `python benchmarks/accuracy.py`. The exit status is 1 if
-anything of others is more accurate than what `analysis.mechanisms.selection` chooses.
+Everything is computed by exact formulas; nothing is drawn: `python benchmarks/accuracy.py`. The
+exit status is 1 if any mechanism of others is more accurate than what
+`analysis.mechanisms.selection` chooses.
 """
 
 import sys
@@ -18,7 +19,8 @@ from analysis.mechanisms.selection import choose, variance
 ONE_OF_K = ("krr", "subset", "oue", "sue", "hashed-krr", "hadamard")
 NUMBER = ("optimal", "square-wave", "piecewise", "duchi", "laplace")
 
-#: Whole weights may cost this much: ε is spent a little less than asked, never more.
+#: Rounding weights to whole numbers may cost this much: ε is a little less than was asked, never
+#: more.
 WORST_RATIO = 1.0001
 
 #: The limit of the linear program of `analysis/mechanisms/number_design.py` as the grid gets finer,
@@ -28,7 +30,7 @@ NEAR_LIMIT = 1.01
 
 
 def ours(name: str, domain: Domain, epsilon: float) -> float | None:
-    """`variance` of a mechanism; None where weights of 32 bits cannot serve the domain."""
+    """Return the `variance` of a mechanism; None if weights of 32 bits cannot serve the domain."""
     asked = Fraction(str(epsilon))
     try:
         randomizer = MECHANISMS[name].compile(domain, asked, {})
@@ -48,7 +50,7 @@ def laplace(epsilon: float) -> float:
 
 
 def duchi(epsilon: float) -> float:
-    """At the worst number, 0: the report's square, as it is always ±(e^ε + 1) / (e^ε - 1).
+    """Return the variance at the worst number, 0, where each report is ±(e^ε + 1) / (e^ε - 1).
 
     References
     ----------
@@ -58,7 +60,7 @@ def duchi(epsilon: float) -> float:
 
 
 def piecewise(epsilon: float) -> float:
-    """At the worst numbers, -1 and 1.
+    """Return the variance at the worst numbers, -1 and 1.
 
     References
     ----------
@@ -69,7 +71,9 @@ def piecewise(epsilon: float) -> float:
 
 
 def hybrid(epsilon: float) -> float:
-    """The piecewise mechanism with chance 1 - e^(-ε/2), else Duchi's; Duchi's alone to ε = 0.61.
+    """Return the variance of a mixture: the piecewise mechanism or Duchi's; Duchi's up to ε = 0.61.
+
+    The piecewise mechanism has the probability 1 - e^(-ε/2).
 
     References
     ----------
@@ -86,7 +90,7 @@ def cell(number: float | None) -> str:
 
 
 def one_of_k() -> list[str]:
-    """Print the table for one of k values; what is less accurate than a library's."""
+    """Print the table for one of k values; return the cases in which a library is more accurate."""
     print("One of k: n times the variance of a share, mean over k values of equal shares")
     print("(of the mechanism; what a sample of people adds, 1/k (1 - 1/k), is the same for all;")
     print("of the unbiased estimate, though multi-freq-ldpy gives a clipped one only).\n")
@@ -113,7 +117,10 @@ def one_of_k() -> list[str]:
 
 
 def numbers() -> list[str]:
-    """Print the table for numbers; where ours is not the best, or far from the limit."""
+    """Print the table for numbers.
+
+    Return the cases in which ours is not the best, or is far from the limit.
+    """
     domain = Numbers(Fraction(-1), Fraction(1), 1000, no_answer=False)
     published = {
         "Laplace": laplace,
@@ -128,7 +135,7 @@ def numbers() -> list[str]:
     print(f"{'ε':>4}" + "".join(f"{head:>12}" for head in heads))
     failures = []
     for epsilon in (0.5, 1, 2, 3, 4, 6, 8, 10):
-        # `variance` is a part of the squared range, which is 4.
+        # `variance` is given as a part of the squared range, which is 4 here.
         own = [part and 4 * part for part in (ours(name, domain, epsilon) for name in NUMBER)]
         theirs = [formula(epsilon) for formula in published.values()]
         limit, best = LIMITS.get(epsilon), own[0] or float("inf")

@@ -1,10 +1,11 @@
-"""Whether researchers slow the intake: `python benchmarks/console.py [--help]`.
+"""Measure whether researchers slow the intake: `python benchmarks/console.py [--help]`.
 
-Loads `deniable serve` with the submissions of 200 connections, in turns with nobody else and with
-two researchers at work: each looks at a page of the console every three seconds, and one of them
-has a table of a trial copy computed, and then the next. wrk, the load, runs on the same
-machine: read the ratio. Goal: the intake keeps at least 0.9 of its rate. Then all that was
-acknowledged must be stored. The exit status is 1 if a goal is missed.
+The benchmark loads `deniable serve` with the submissions of 200 connections, in turns with nobody
+else and with two researchers at work. Each researcher looks at a page of the console every three
+seconds, and one of them has one table of a trial copy computed after another. wrk, which makes the
+load, runs on the same machine, so read the ratio. The goal is that the intake keeps at least 0.9 of
+its rate. In addition, everything that was acknowledged must be stored. The exit status is 1 if a
+goal is missed.
 """
 
 import argparse
@@ -23,7 +24,7 @@ from statistics import median
 import intake
 
 KEPT, CONNECTIONS, RESEARCHERS = 0.9, 200, 2
-#: Seconds between two pages; between two looks at work, as the page does; the most for work.
+#: Seconds between two pages; seconds between two looks at work, as on the page; the most for work.
 PAUSE, POLL, LONGEST = 3.0, 2.0, 120
 PAGES = ("/surveys", "/surveys/{}", "/results/{}", "/surveys/{}/privacy", "/surveys/{}/downloads")
 
@@ -38,7 +39,7 @@ class Researcher:
         self._send("/login", name="", password=server.token)
 
     def look(self, path: str) -> str:
-        """Return a page."""
+        """Fetch a page and return it."""
         self.looked += 1
         return self._request("GET", path)
 
@@ -49,7 +50,7 @@ class Researcher:
         return self._send(path, csrf=token[1], **form)
 
     def wait(self, path: str, words: str) -> None:
-        """Look at a page until it does not say any more that it waits."""
+        """Look at a page until it no longer says that it waits."""
         deadline = time.monotonic() + LONGEST
         while words in self.look(path):
             assert time.monotonic() < deadline, path
@@ -59,7 +60,7 @@ class Researcher:
         return self._request("POST", path, urllib.parse.urlencode(form))
 
     def _request(self, method: str, path: str, body: str | None = None) -> str:
-        """Send a request, with the session's cookie: urllib keeps it for https alone."""
+        """Send a request with the session's cookie, which urllib would send over https only."""
         connection = http.client.HTTPConnection(self._host, timeout=60)
         headers = {"Cookie": self._cookie} if self._cookie else {}
         headers |= {"Content-Type": "application/x-www-form-urlencoded"} if body else {}
@@ -76,7 +77,7 @@ class Researcher:
 
 @contextlib.contextmanager
 def at_work(server: intake.Server) -> Iterator[list[Researcher]]:
-    """Researchers who look at pages, and have tables and models computed, until the end."""
+    """Run researchers who look at pages, and have tables and models computed, until the end."""
     stopping = threading.Event()
     researchers = [Researcher(server) for _ in range(RESEARCHERS)]
     trial = f"{intake.SURVEY}-trial"
@@ -115,7 +116,7 @@ def at_work(server: intake.Server) -> Iterator[list[Researcher]]:
 
 
 def main() -> int:
-    """Measure in turns, alone and with researchers; say what was found."""
+    """Measure in turns without and with researchers, and print the results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=int, default=10, help="of a round")
     parser.add_argument("--rounds", type=int, default=5)

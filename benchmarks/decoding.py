@@ -1,14 +1,15 @@
-"""The decoder beside google/rappor's own, on the families of its regression test, simulated anew.
+"""Compare our decoder with google/rappor's own, on new simulations of its regression test.
 
-`OPENBLAS_NUM_THREADS=1 python benchmarks/decoding.py [--seeds N]`: with more threads, times of a
-busy machine are those of threads that wait for each other.
+`OPENBLAS_NUM_THREADS=1 python benchmarks/decoding.py [--seeds N]`. With more threads, a busy
+machine measures how long threads wait for each other.
 
-The exit status is 1 if in any family more than 5 % of the detected are false, on average; fewer
-strings are detected than by the original where that keeps to 5 % itself, or anywhere at as many
-false ones; or intervals do not cover. Each of these allows for two standard errors, but that all
-families together cover. With `--strict` it is also 1 if the original detects more at any price.
+The exit status is 1 in any of these cases: in some family more than 5 % of the detected strings are
+false, on average; fewer strings are detected than by the original, in a family where the original
+keeps to 5 % itself, or anywhere at as many false ones; or intervals do not cover. Each comparison
+allows for two standard errors, except that the coverage over all families together must be reached.
+With `--strict` the exit status is also 1 if the original detects more strings at any price.
 
-Nothing of the original is run: its numbers are in `benchmarks/rappor_families.py`.
+The original is not run: its numbers are in `benchmarks/rappor_families.py`.
 """
 
 import argparse
@@ -26,16 +27,16 @@ from analysis.estimate.decoding.discoveries import chances_absent, likely
 from analysis.estimate.joint import bit_chances, joint
 
 LEAST_COVERAGE = 0.93
-#: With it, about as many are detected as by the original in every family.
+#: At this level about as many strings are detected as by the original, in every family.
 LOOSE = 0.3
-#: No case of this seed was looked at while the decoder was written.
+#: Nobody looked at a case of this seed while the decoder was written.
 SEED = 5
 
 
 def simulate_hashed(
     rng: np.random.Generator, epsilon: float, people: int, distribution: str
 ) -> Case:
-    """100 values through 256 cohorts of hashed k-RR: two stages have the law of one at ε."""
+    """Simulate 100 values in 256 cohorts of hashed k-RR; two stages have the law of one at ε."""
     g, cohorts = round(exp(epsilon) + 1), 256
     near = exp(epsilon) / (exp(epsilon) + g - 1)
     far = (1 - near) / (g - 1)
@@ -53,9 +54,10 @@ def simulate_hashed(
 class Measured:
     """The results of the decoder in one case.
 
-    True and false strings detected, and the same with LOOSE; total variation; the part of all
-    intervals that cover, how many of those of the detected do, and whether that of other strings
-    does; seconds of one core; p-values, and those that one had if all other strings were known.
+    These are the true and false strings detected, and the same with LOOSE; the total variation; the
+    part of all intervals that cover, how many intervals of detected strings cover, and whether that
+    of the other strings covers; seconds of one core; p-values; and the p-values that one would have
+    if all other strings were known.
     """
 
     real: int
@@ -116,7 +118,10 @@ BOUNDS = np.geomspace(1e-8, 0.5, 150)
 
 
 def in_hindsight(cases: list[Measured], name: str) -> float:
-    """The most true strings any one bound on p-values detects, if 5 % are false on average."""
+    """Return the most true strings that one bound on p-values detects.
+
+    On average 5 % of those that it detects are false.
+    """
     best = 0.0
     for bound in BOUNDS:
         found = [(getattr(case, name) <= bound, case.is_real) for case in cases]
@@ -126,7 +131,7 @@ def in_hindsight(cases: list[Measured], name: str) -> float:
 
 
 def at_as_many_false(cases: list[Measured], allowed: float) -> float:
-    """The most true strings that one bound on p-values detects, if `allowed` are false on average.
+    """Return the most true strings that one bound on p-values detects, if `allowed` are false.
 
     Where none can be false, `allowed` is the chance that an absent one would be detected.
     """
@@ -143,7 +148,7 @@ def at_as_many_false(cases: list[Measured], allowed: float) -> float:
 
 
 def families(seeds: int, strict: bool) -> list[str]:
-    """Print the table; where ours falls short."""
+    """Print the table; return the goals that were missed."""
     print(
         "Means over five distributions; theirs: google/rappor a13fa96. True strings detected at the"
     )
@@ -225,14 +230,14 @@ def _of(cases: list[Measured], name: str) -> float:
 
 
 def _mean(groups: list[list[float]]) -> tuple[float, float]:
-    """The mean over groups of equal size, and its standard error by their variances within."""
+    """Return the mean over groups of equal size, with its standard error from variances within."""
     values = np.array(groups, dtype=float)
     spread = values.var(axis=1, ddof=1) / values.shape[1]
     return float(values.mean()), float(spread.sum() ** 0.5 / len(values))
 
 
 def respondents(seeds: int) -> None:
-    """Print how many times the respondents Bloom RAPPOR needs, for the same variance."""
+    """Print how many times as many respondents Bloom RAPPOR needs for the same variance."""
     p, q, f = EPS_1_1
     chances = Chances((1 - f / 2, f / 2), (q, p))
     epsilon = 2 * log(chances.p * (1 - chances.q) / (chances.q * (1 - chances.p)))
@@ -266,7 +271,7 @@ def respondents(seeds: int) -> None:
 
 
 def repeated(seeds: int) -> list[str]:
-    """Print what ten reports each of 1e5 people, with one permanent draw, tell; if not covered."""
+    """Print what ten reports each of 1e5 people reveal, if each person has one permanent draw."""
     family = FAMILIES["small-sharp"]
     fewer = replace(family, people=10**5)
     print("\nRepeats, 100 candidates: root mean squared error, its mean as told, coverage.\n")
@@ -311,7 +316,8 @@ def together() -> list[str]:
         print(
             "  ".join(f"{one:7.3f} ± {error:.3f} (true {is_:.2f})" for one, error, is_ in pairs_of)
         )
-    # The original, with a limit of its own, was stopped after 500 s; the least that is of use is 2.
+    # The original was stopped after 500 s, although it has a limit of its own; 2 is the least
+    # useful number.
     return [] if found.converged and seconds < 2 else ["the joint estimate takes over 2 s"]
 
 

@@ -1,7 +1,7 @@
-"""What the editor costs: one edit of a draft of 100 questions, in CPU time, beside its limit.
+"""Measure one edit of a draft of 100 questions, in CPU time, beside its limit.
 
 An edit is the form that is sent and the page that follows; the preview is a request of its own. The
-limit, 200 ms, is what nobody notices after leaving a field.
+limit is 200 ms: nobody notices such a delay after leaving a field.
 """
 
 import re
@@ -15,7 +15,7 @@ from server.app import create_app
 from server.store import Store
 
 LIMIT = 0.2
-#: Asked 25 times over: every usual kind, and a condition.
+#: These are repeated 25 times: every usual kind, and a condition.
 QUESTIONS = """
 [[questions]]
 id = "harassed{0}"

@@ -1,10 +1,10 @@
-"""What reports notice of a flood of `/explore`: `python benchmarks/explore.py [--seconds N]`.
+"""Measure how a flood of `/explore` delays reports: `python benchmarks/explore.py [--seconds N]`.
 
-First, how much of a core each section takes: for what is shown first, and for the dearest numbers
-that its fields allow. Then a server takes in reports while nobody explores, while people look at
-answers that are known, and while clients ask for ever new numbers, which it may spend a tenth of
-its time on. Whoever asks for a page that has none of it (`/nothing`) is the measure of what any
-request costs.
+First it measures how much of a core each section takes: for what is shown first, and for the most
+expensive numbers that its fields allow. Then a server takes in reports in three situations: nobody
+explores, people look at answers that are known, and clients ask for ever new numbers, on which the
+server may spend a tenth of its time. For comparison, clients ask for a page that does not exist
+(`/nothing`), which shows what any request costs.
 
 The exit status is 1 if a goal below is missed.
 """
@@ -29,26 +29,27 @@ from overload import Probes, at
 from server.explore.fields import Field, Wrong
 from server.explore.sections import SECTIONS, Section
 
-#: Seconds of a core that one answer may take, at most.
+#: The most seconds of a core that one answer may take.
 DEAREST = 1.0
-#: How many times as long 99 % of reports may take beside new numbers as beside pages with none.
+#: How many times as long 99 % of reports may take beside new numbers as beside pages that do not
+#: exist.
 SLOWER = 2.0
 CLIENTS = 8
 
-#: Makes the address of a page.
+#: Returns the address of a page.
 Make = Callable[[], str]
 
 
 def seconds_of(section: Section, given: dict[str, str]) -> float:
-    """Return the seconds that an answer takes which nobody has asked for before."""
+    """Return the seconds that an answer takes if nobody has asked for it before."""
     begin = time.thread_time()
-    with suppress(Wrong):  # limits that do not go together
+    with suppress(Wrong):  # these limits do not go together
         section.make(*section.read(given).values)
     return time.thread_time() - begin
 
 
 def dearest(section: Section) -> float:
-    """The most seconds of all ends of fields, with numbers near them that nothing has cached."""
+    """Return the most seconds at the ends of all fields, near which no number is cached."""
     ends = [
         [str(field.least), str(field.most)] if isinstance(field, Field) else [field.usual]
         for field in section.fields
@@ -60,7 +61,7 @@ def dearest(section: Section) -> float:
 
 
 def costs() -> bool:
-    """Print what each section costs; whether all stay within the goal."""
+    """Print what each section costs; return whether all stay within the goal."""
     print(f"{'section':<14}{'first, s':>10}{'dearest, s':>12}")
     worst = 0.0
     for section in SECTIONS:
@@ -79,7 +80,7 @@ def nothing() -> str:
 
 
 def new() -> str:
-    """Numbers that nobody asked for."""
+    """Return numbers that nobody has asked for."""
     n, part = 10 + secrets.randbelow(10**6), secrets.randbelow(9000)
     names = {
         "precision-epsilon": f"0.{1000 + part}",
@@ -102,7 +103,10 @@ def flood(server: intake.Server, make: Make, stopping: threading.Event, seen: Co
 
 
 def measure(server: intake.Server, name: str, make: Make | None, seconds: int) -> float:
-    """Print how long reports wait beside a flood; return what 99 % take at most."""
+    """Print how long reports wait during a flood.
+
+    Return the time within which 99 % are answered.
+    """
     stopping, seen = threading.Event(), Counter[int]()
     threads = []
     if make is not None:
@@ -126,7 +130,7 @@ def measure(server: intake.Server, name: str, make: Make | None, seconds: int) -
 
 
 def main() -> int:
-    """Measure; return the exit status."""
+    """Measure everything; return the exit status."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--seconds", type=int, default=15)
     seconds = parser.parse_args().seconds

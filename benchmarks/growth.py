@@ -1,14 +1,14 @@
-"""How costs grow with the number of reports: `python benchmarks/growth.py [--help]`.
+"""Measure how costs grow with the number of reports: `python benchmarks/growth.py [--help]`.
 
-Fills databases with 1,000 to 1,000,000 reports to three questions (yes-no by k-RR, 8 options by
-unary encoding, a number) and runs each command on them, as a program of its own. Goals: what is
-printed from running totals takes at most 1.5 times as long for a million reports as for a thousand;
-what reads every report takes less than 5 µs for each report and question, start of the program
-included, and less than 300 MiB. Each page of the console takes at most 0.3 s. Taking in five
-unary encodings of 256 options costs at most 1.5 times the processor time of five yes-no questions.
-Exit status 1 if a goal is missed.
+The benchmark fills databases with 1,000 to 1,000,000 reports to three questions (yes-no by k-RR, 8
+options by unary encoding, a number) and runs each command on them, as a program of its own. These
+are the goals. What is printed from running totals takes at most 1.5 times as long for a million
+reports as for a thousand. What reads every report takes less than 5 µs for each report and
+question, the start of the program included, and less than 300 MiB. Each page of the console takes
+at most 0.3 s. Taking in five unary encodings of 256 options costs at most 1.5 times the processor
+time of five yes-no questions. The exit status is 1 if a goal is missed.
 
---beside FOLDER measures another checkout in the same run, too; goals are not for that one.
+--beside FOLDER also measures another checkout in the same run; the goals do not apply to it.
 """
 
 import argparse
@@ -23,14 +23,14 @@ from statistics import median
 ROOT = Path(__file__).parents[1]
 GROWTH, MICROSECONDS, MEBIBYTES, LARGE, PAGE = 1.5, 5.0, 300, 1.5, 0.3
 
-#: What is printed from running totals, and what reads every report, of how many questions.
+#: Commands that print from running totals, and commands that read every report of some questions.
 FLAT = {
     "estimate": ("command", "estimate", "growth"),
     "plausibility": ("command", "plausibility", "growth"),
     "ledger --by total": ("command", "ledger", "growth", "--by", "total"),
     "results page, second look": ("page", "/results/growth", "2"),
 }
-#: Pages of the console, at the first look.
+#: Pages of the console, when they are opened for the first time.
 PAGES = {
     path: ("page", path, "1")
     for path in (
@@ -55,14 +55,14 @@ QUESTIONS = {"crosstab": 2, "export": 3, "audit": 3}
 
 @dataclass(frozen=True)
 class Cost:
-    """Processor seconds, and the most memory, in MiB."""
+    """Processor seconds, and the most memory in MiB."""
 
     seconds: float
     mebibytes: float
 
 
 def run(checkout: Path, database: Path, *what: str) -> Cost:
-    """Run a part of `growth_worker.py`; what it prints, if anything, are the seconds that count."""
+    """Run a part of `growth_worker.py`; if it prints anything, these are the seconds that count."""
     program = [
         sys.executable,
         str(ROOT / "benchmarks/growth_worker.py"),
@@ -95,7 +95,7 @@ def costs(checkout: Path, folder: Path, sizes: list[int]) -> dict[str, dict[int,
         filled = run(checkout, database, "fill", str(n))
         print(f"  {n:>9,} reports stored: {1e6 * filled.seconds / n:.0f} µs each", flush=True)
         for name, what in measured.items():
-            # The start of Python varies more than what is measured.
+            # The start of Python varies more than the difference that is measured.
             tries = [run(checkout, database, *what) for _ in range(3 if n <= 10_000 else 1)]
             best = median(one.seconds for one in tries)
             found[name][n] = Cost(best, max(one.mebibytes for one in tries))
@@ -104,7 +104,7 @@ def costs(checkout: Path, folder: Path, sizes: list[int]) -> dict[str, dict[int,
 
 
 def report(found: dict[str, dict[int, Cost]], sizes: list[int]) -> bool:
-    """Print a table; whether all goals are met."""
+    """Print a table; return whether all goals are met."""
     print(f"\n  {'':32}" + "".join(f"{n:>12,}" for n in sizes) + "   grows, or µs, and MiB")
     good = True
     for name, own in found.items():
@@ -125,7 +125,7 @@ def report(found: dict[str, dict[int, Cost]], sizes: list[int]) -> bool:
 
 
 def intake(checkout: Path, folder: Path) -> bool:
-    """Print what large and small reports cost to take in; whether the goal is met."""
+    """Print what large and small reports cost to take in; return whether the goal is met."""
     each: dict[str, list[float]] = {"small": [], "large": []}
     for turn in range(3):
         for name, own in each.items():
@@ -139,7 +139,7 @@ def intake(checkout: Path, folder: Path) -> bool:
 
 
 def main() -> int:
-    """Measure this checkout, and maybe another one."""
+    """Measure this checkout, and another one if it is given."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--beside", type=Path, help="another checkout")
     parser.add_argument("--most", type=int, default=1_000_000, help="reports, at most")

@@ -26,7 +26,7 @@ from server.wire import Submission
 
 DATABASE = Path(sys.argv[2])
 TODAY = date(2026, 1, 1)
-#: Different answers that are randomized; the reports of a million respondents are taken from these.
+#: How many different respondents are randomized; a million respondents repeat their reports.
 KINDS = 300
 
 
@@ -76,7 +76,7 @@ def reports(survey: Survey) -> list[dict[str, Any]]:
 
 
 def fill(n: str) -> None:
-    """Store so many submissions."""
+    """Store this many submissions."""
     store, survey = published("growth")
     kinds = [payload["reports"] for payload in reports(survey)]
 
@@ -100,10 +100,10 @@ def command(*given: str) -> None:
 
 
 def page(path: str, looks: str) -> None:
-    """Look at a page so many times, after the list of surveys; print the last look's seconds."""
+    """Look at a page this many times, after the list of surveys; print the last look's seconds."""
     try:
         from server.app import create_app
-    except ImportError:  # of an older checkout
+    except ImportError:  # for an older checkout
         from server import create_app  # type: ignore[attr-defined, no-redef]  # it was there
     client = create_app({"DATABASE": DATABASE}).test_client()
     for address in ("/results", *[path] * int(looks)):

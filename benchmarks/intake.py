@@ -1,13 +1,14 @@
-"""How fast the collector takes reports in: `python benchmarks/intake.py [--help]`.
+"""Measure how fast the collector takes reports in: `python benchmarks/intake.py [--help]`.
 
-Loads `deniable serve` beside two floors in the same run, in turns: what Flask itself does when it
-answers nothing (`bare`), and when it reads a submission and answers nothing (`body`). `deniable
-serve` runs the floors too, with another application in its workers, so that every setting is the
-same. wrk, the load, runs on the same machine: read the ratios. At the end, what was acknowledged
-must be stored. The exit status is 1 if a goal below is missed.
+The benchmark loads `deniable serve` beside two floors in the same run, in turns: a Flask
+application that answers nothing (`bare`), and one that reads a submission and answers nothing
+(`body`). `deniable serve` runs the floors, too, with another application in its workers, so that
+every setting is the same. wrk, which makes the load, runs on the same machine, so read the ratios.
+At the end, everything that was acknowledged must be stored. The exit status is 1 if a goal below is
+missed.
 
---memory 1000000 watches the workers' memory instead, while so many reports come in (5 minutes);
---profile shows where a worker's time goes, if py-spy is installed.
+--memory 1000000 instead watches the workers' memory while this many reports come in (5 minutes).
+--profile shows where a worker spends its time, if py-spy is installed.
 """
 
 import argparse
@@ -40,14 +41,14 @@ from server.stored_results import StoredWave
 
 #: Shares of the floors' rates that must be reached: always, and on a quiet machine.
 GOALS = {"bare": (0.15, 0.20), "body": (0.25, 0.33)}
-#: Milliseconds within which 99 % of the answers must be there.
+#: Milliseconds within which 99 % of the answers must come.
 SLOWEST = 250
 #: How much a worker may grow after the first fifth of the reports: a share, or MiB if that is more.
 GROWTH, GROWTH_MIB = 0.10, 20
 
 WORKERS = 2
 SURVEY = "intake-benchmark"
-#: Long ids, so that a body has 520 bytes.
+#: The ids are long, so that a body has 520 bytes.
 IDS = [f"question-{i:02}-about-some-habit" for i in range(10)]
 _QUESTION = """
 [[questions]]
@@ -62,7 +63,7 @@ epsilon = 1.0
 
 
 def floors() -> Gateway:
-    """The application of the floors, as one of the workers makes it."""
+    """Return the application of the floors, as one of the workers makes it."""
     os.setpgrp()  # as the collector's do
     app = Flask(__name__)
 
@@ -79,7 +80,7 @@ def floors() -> Gateway:
 
 
 def serve_floors(arguments: list[str]) -> None:
-    """`deniable serve`, but with `floors` in its workers."""
+    """Run `deniable serve`, but with `floors` in its workers."""
     make = Granian.__init__
 
     def make_floors(self: Any, target: str, **settings: Any) -> None:
@@ -91,7 +92,7 @@ def serve_floors(arguments: list[str]) -> None:
 
 @dataclass
 class Server:
-    """A running `deniable serve`, and how many answers of 2xx came from it in how many runs."""
+    """A running `deniable serve`, and how many answers of 2xx it gave in how many runs."""
 
     process: subprocess.Popen[bytes]
     database: Place
@@ -101,7 +102,7 @@ class Server:
     runs: int = field(default=0, init=False)
 
     def get(self, path: str) -> Any:
-        """JSON, given to who has the research token."""
+        """Return JSON that is given to people with the research token."""
         headers = {"Authorization": f"Bearer {self.token}"}
         asked = urllib.request.Request(f"{self.url}/api/surveys/{SURVEY}{path}", headers=headers)
         with urllib.request.urlopen(asked, timeout=30) as answer:
@@ -122,9 +123,9 @@ class Server:
         return seen
 
     def lost(self, connections: int) -> list[str]:
-        """A complaint, if not all that was acknowledged is stored, or more than was sent."""
+        """Return a complaint if not everything acknowledged is stored, or more than was sent."""
         stored = StoredWave(Store(self.database), SURVEY).n
-        extra = connections * self.runs  # what is under way when a run ends is stored, but unseen
+        extra = connections * self.runs  # stored, but nobody sees its answer
         print(
             f"\n{self.acknowledged:,} acknowledged, {stored:,} stored (up to {extra} more may be)"
         )
@@ -140,7 +141,7 @@ class Server:
         return total * 1024
 
     def workers(self) -> list[int]:
-        """The ids of its processes that serve."""
+        """Return the ids of its processes that serve."""
         return [
             pid
             for pid in descendants(self.process.pid)
@@ -149,7 +150,7 @@ class Server:
 
 
 def descendants(pid: int) -> list[int]:
-    """The ids of a process's children, and of theirs."""
+    """Return the ids of a process's children, and of their children."""
     listed = Path(f"/proc/{pid}/task").glob("*/children")
     near = [int(one) for path in listed for one in path.read_text().split()]
     return near + [far for one in near for far in descendants(one)]
@@ -159,9 +160,9 @@ def descendants(pid: int) -> list[int]:
 def serving(
     folder: Path, name: str, *command: str, place: Place | None = None, workers: int = WORKERS
 ) -> Iterator[Server]:
-    """A server of the benchmark's survey; with a fresh file as its database, unless it has a place.
+    """Run a server of the benchmark's survey on a new database file, or at a given place.
 
-    It is stopped in any case.
+    The server is stopped in any case.
     """
     survey, log = (folder / f"{name}.{kind}" for kind in ("toml", "log"))
     database = folder / f"{name}.db" if place is None else place
@@ -173,7 +174,7 @@ def serving(
             stdout=output,
             stderr=subprocess.STDOUT,
             cwd=Path(__file__).parent.parent,
-            start_new_session=True,  # Ctrl-C comes to us, and we stop it
+            start_new_session=True,  # Ctrl-C comes to this process, which stops the server
         )
     server = Server(process, database)
     try:
@@ -203,7 +204,7 @@ def ours(folder: Path) -> contextlib.AbstractContextManager[Server]:
 
 
 def speed(folder: Path, seconds: int, connections: int, rounds: int) -> list[str]:
-    """Measure rates and latencies beside the floors; what goals are missed."""
+    """Measure rates and latencies beside the floors; return the goals that are missed."""
     seen: dict[str, list[wrk.Round]] = {"bare": [], "body": [], "ours": []}
     with serving(folder, "floors", __file__, "--floors") as floor, ours(folder) as server:
         load = {
@@ -235,7 +236,7 @@ def speed(folder: Path, seconds: int, connections: int, rounds: int) -> list[str
 
 
 def line(found: list[wrk.Round]) -> str:
-    """Medians of some rounds; errors are added up."""
+    """Return the medians of some rounds; errors are added up."""
     rate, p50, p99 = (median(getattr(one, key) for one in found) for key in ("rate", "p50", "p99"))
     refused, broken = (sum(getattr(one, key) for one in found) for key in ("refused", "broken"))
     return f"{rate:>10,.0f}{p50:>9.1f}{p99:>9.1f}{refused:>9}{broken:>8}"
@@ -266,14 +267,14 @@ def memory(folder: Path, wanted: int, connections: int) -> list[str]:
 
 
 def resident(pid: int) -> tuple[float, float]:
-    """RSS and PSS of a process in MiB."""
+    """Return RSS and PSS of a process in MiB."""
     rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
     rss, pss = (int(re.findall(rf"^{key}: +(\d+)", rollup, re.M)[0]) for key in ("Rss", "Pss"))
     return rss / 1024, pss / 1024
 
 
 def profile(folder: Path, seconds: int, connections: int) -> list[str]:
-    """Show what one worker runs, by samples of who holds the GIL, and where the other one waits."""
+    """Show what a worker runs while it holds the GIL, and where another one waits, by samples."""
     spy = shutil.which("py-spy", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
     if spy is None:
         sys.exit("--profile needs py-spy; run this, then again: pip install py-spy")

@@ -52,7 +52,7 @@ STEPS, SIZES = (5, 20, 60), (0.3, 1.0, 3.0, 10.0)
 
 
 def slopes(d: int) -> Floats:
-    """Return an intercept and d slopes, with which linear predictors vary alike for each d."""
+    """Return an intercept and d slopes; the linear predictor has the same variance for each d."""
     falling = 1.0 / (1 + np.arange(d)) ** 0.5 * np.where(np.arange(d) % 2, -1, 1)
     return np.concatenate([[-0.3], 1.4 * falling / sqrt(float((falling**2).sum()))])
 
@@ -73,7 +73,7 @@ def duchi_or_piecewise(rng: np.random.Generator, values: Floats, epsilon: float)
     left = (c + 1) / 2 * values - (c - 1) / 2
     near = rng.random(len(values)) < half / (half + 1)
     inside = left + (c - 1) * rng.random(len(values))
-    # Outside lie [-c, left) and (left + c - 1, c], together c + 1 wide.
+    # The values outside lie in [-c, left) and (left + c - 1, c], together c + 1 wide.
     outside = (c + 1) * rng.random(len(values)) - c
     return np.where(near, inside, np.where(outside < left, outside, outside + c - 1))
 
@@ -102,7 +102,7 @@ def by_local_gradients(
     def step(number: int, b: Floats) -> Floats:
         rows = parts[number]
         which = rng.integers(0, width, len(rows))
-        # Slopes of log-losses lie in [-1, 1] already: nothing has to be clipped.
+        # Slopes of log-losses lie in [-1, 1] already, so nothing has to be clipped.
         true = (expit(x[rows] @ b) - y[rows]) * x[rows, which]
         sent = duchi_or_piecewise(rng, true, epsilon)
         return np.asarray(np.bincount(which, sent, width) * width / len(rows))
@@ -160,7 +160,7 @@ def drawn_together(
 
 
 def by_likelihood(outcome: Column, x: Floats, randomized: dict[str, Column]) -> Floats:
-    """Return what `regress` finds; predictors are known, or randomized; `q0` is the outcome."""
+    """Return the result of `regress`; predictors are known or randomized; `q0` is the outcome."""
     names = [f"q{number}" for number in range(1, x.shape[1])]
     known = {} if randomized else {name: x[:, 1 + place] for place, name in enumerate(names)}
     formula = f"q0 ~ {' + '.join(names)}"
@@ -168,12 +168,12 @@ def by_likelihood(outcome: Column, x: Floats, randomized: dict[str, Column]) -> 
     found = np.array([term.estimate for term in fit.terms], dtype=float)
     if not randomized:
         return found
-    # Categories "no" and "yes" are 0 and 1 there, -1 and 1 here.
+    # Categories "no" and "yes" are 0 and 1 there, and -1 and 1 here.
     return np.concatenate([[found[0] + found[1:].sum() / 2], found[1:] / 2])
 
 
 def measures(b: Floats, x: Floats, y: NDArray[np.int64]) -> tuple[float, float]:
-    """Return how many of 100 are predicted right, and the error of a coefficient."""
+    """Return how many of 100 are predicted correctly, and the error of a coefficient."""
     wrong = b - slopes(len(b) - 1)
     return 100 * float(np.mean((x @ b > 0) == y)), sqrt(float(np.mean(wrong**2)))
 

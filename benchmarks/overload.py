@@ -1,9 +1,10 @@
-"""What happens at ten times the load and more: `python benchmarks/overload.py [--help]`.
+"""Measure what happens at ten times the load and more: `python benchmarks/overload.py [--help]`.
 
-Loads `deniable serve` with 64 connections, then with ten times as many, then with 3,000, and with
-64 again. wrk, the load, asks again at once, whatever a refusal says: it is worse than devices are.
-Beside it some clients measure how long those wait whose reports are taken, and readers of the page.
-Then as many devices come at once, each with one report, and wait as long as they are told to.
+The benchmark loads `deniable serve` with 64 connections, then with ten times as many, then with
+3,000, and with 64 again. wrk, which makes the load, asks again at once, whatever a refusal says, so
+it is worse than devices are. Beside it some clients measure how long a taken report and a reader of
+the page have to wait. Then as many devices come at once, each with one report, and wait as long as
+the server asks them to.
 
 The exit status is 1 if a goal below is missed.
 """
@@ -25,20 +26,20 @@ from urllib.parse import urlsplit
 import intake
 import wrk
 
-#: Of the best rate, what must be stored in overload, at least.
+#: The least part of the best rate that must be stored in overload.
 KEPT = 0.8
-#: Seconds within which 99 % of those are answered whose reports are taken, and of readers.
+#: Seconds within which 99 % of taken reports, and of readers, must get an answer.
 SLOWEST = 2.0
-#: Seconds after an overload until the rate is back.
+#: Seconds after an overload until the rate must have recovered.
 RECOVERY = 10
-#: Clients that measure beside wrk.
+#: The number of clients that measure beside wrk.
 PROBES = 8
 NORMAL, LOADS = 64, (640, 3000)
 
 
 @dataclass
 class Probes:
-    """Clients that send a report, or read the page, one after another; seconds of each answer."""
+    """Clients that send a report, or read the page, one after another, and time each answer."""
 
     server: intake.Server
     taken: list[float] = field(default_factory=list)
@@ -82,19 +83,19 @@ class Probes:
 
 
 def body(template: str) -> str:
-    """A new respondent's submission."""
+    """Return a new respondent's submission."""
     draws = [secrets.randbelow(4) for _ in intake.IDS]
     return template % (secrets.token_hex(16), secrets.token_hex(16), *draws)
 
 
 def at(seconds: list[float], share: float) -> float:
-    """A quantile; nan of nothing."""
+    """Return a quantile; nan if there are no numbers."""
     ordered = sorted(seconds)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else float("nan")
 
 
 class Measurement:
-    """Loads a server and prints what was seen; `missed` has the goals that were missed."""
+    """Loads a server and prints measurements; `missed` has the goals that were missed."""
 
     def __init__(self, server: intake.Server, seconds: int) -> None:
         self.server, self.seconds = server, seconds
@@ -103,7 +104,7 @@ class Measurement:
         print(f"{'taken p50 s':>13}{'p99':>7}{'read p50 s':>12}{'p99':>7}{'MiB':>6}")
 
     def run(self, connections: int) -> float:
-        """Load the server; gives the rate of stored reports."""
+        """Load the server; return the rate of stored reports."""
         with Probes(self.server) as probes:
             seen = self.server.load(self.seconds, connections)
         numbers = f"{stored(seen):>10,.0f}{seen.refused / seen.seconds:>10,.0f}{seen.broken:>8}"
@@ -130,12 +131,12 @@ class Measurement:
 
 
 def stored(seen: wrk.Round) -> float:
-    """Reports a second that were taken."""
+    """Return the reports a second that were taken."""
     return (seen.requests - seen.refused) / seen.seconds
 
 
 def overload(folder: Path, seconds: int) -> list[str]:
-    """Measure rates and waiting times; what goals are missed."""
+    """Measure rates and waiting times; return the goals that are missed."""
     with intake.ours(folder) as server:
         server.load(3, NORMAL)  # to warm up
         measured = Measurement(server, seconds)
@@ -154,7 +155,7 @@ def overload(folder: Path, seconds: int) -> list[str]:
 
 
 def heeding(server: intake.Server, devices: int) -> list[str]:
-    """Let so many devices come at once; each comes again as it is told. Each must be taken."""
+    """Let this many devices come at once, each trying again as it is asked; each must be taken."""
     template, begin = server.template(), time.monotonic()
     waits: list[float] = []
     tries: list[int] = []
@@ -185,7 +186,7 @@ def heeding(server: intake.Server, devices: int) -> list[str]:
 
 
 async def once(url: str, sent: bytes) -> tuple[int, float]:
-    """Status of one request on a connection of its own, and after how long to come again."""
+    """Return the status of one request on a new connection, and when the client may try again."""
     parts = urlsplit(url)
     try:
         reader, writer = await asyncio.open_connection(parts.hostname, parts.port)

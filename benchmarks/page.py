@@ -1,9 +1,10 @@
-"""How soon a survey's page can be used on a slow phone: `python benchmarks/page.py [--quick]`.
+"""Measure how soon a survey's page can be used on a slow phone.
 
-The real server, and a real browser whose network and processor Chromium slows down. A page is
-usable once its program has checked everything and "Begin" can be pressed. Each visit is a fresh
-browser profile's first; of several the median counts. The same without a slow network and processor
-is the reference. The exit status is 1 if the goal is missed.
+Usage: `python benchmarks/page.py [--quick]`. The server is real, and so is the browser, whose
+network and processor Chromium slows down. A page is usable once its program has checked everything
+and "Begin" can be pressed. Each visit is the first one of a new browser profile; the median of
+several visits counts. For comparison, the same is measured without a slow network and processor.
+The exit status is 1 if the goal is missed.
 """
 
 import sys
@@ -18,20 +19,21 @@ from typing import Any
 from playwright.sync_api import Browser, expect, sync_playwright
 
 ROOT = Path(__file__).parent.parent
-# The tests are no package, so their folders are named first.
+# The tests are not a package, so their folders are named first.
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests/e2e")]
 
 from collector import Collector, command  # noqa: E402
 from programs import CHROMIUM, find  # noqa: E402
 
-#: A short survey, and one in five languages with every kind of question.
+#: A short survey, and a survey in five languages with every kind of question.
 SURVEYS = ("working-conditions", "well-being")
 #: Seconds within which a page is usable.
 GOAL = 1.5
-#: A slow phone: bytes a second down and up, milliseconds there and back; times as slow.
+#: A slow phone: bytes a second down and up, milliseconds of a round trip, and how many times as
+#: slow.
 NETWORK = {"downloadThroughput": 1.6e6 / 8, "uploadThroughput": 0.75e6 / 8, "latency": 150}
 SLOWER = 4
-#: Tells when "Begin" can be pressed, in milliseconds from the start of the visit.
+#: Returns when "Begin" can be pressed, in milliseconds from the start of the visit.
 _WATCH = """addEventListener('DOMContentLoaded', () => {
   const controls = document.querySelector('#controls');
   const look = () => { if (!controls.disabled) window.usable ??= performance.now(); };
@@ -42,7 +44,7 @@ _WATCH = """addEventListener('DOMContentLoaded', () => {
 
 @dataclass(frozen=True)
 class Visit:
-    """A first visit: seconds until the page was usable, requests, bytes with their headers."""
+    """A first visit: seconds until the page was usable, requests, and bytes with their headers."""
 
     seconds: float
     requests: int
@@ -62,7 +64,7 @@ def visit(browser: Browser, url: str, is_slow: bool) -> Visit:
         devtools.send("Network.emulateNetworkConditions", {"offline": False, **NETWORK})
         devtools.send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
     page.goto(url)
-    # No function of ours may wait in the page: its policy forbids to evaluate texts.
+    # No function of ours may wait within the page, since its policy forbids evaluating texts.
     expect(page.locator("#explanation [data-turn]").first).to_be_enabled(timeout=60_000)
     usable = page.evaluate("window.usable")
     context.close()
@@ -72,18 +74,18 @@ def visit(browser: Browser, url: str, is_slow: bool) -> Visit:
 
 @contextmanager
 def served() -> Iterator[Collector]:
-    """The real server."""
+    """Run the real server."""
     with tempfile.TemporaryDirectory() as name, command(Path(name), example(SURVEYS[0])) as found:
         yield found
 
 
 def example(name: str) -> str:
-    """One of the surveys in examples/."""
+    """Return one of the surveys in examples/."""
     return (ROOT / "examples" / f"{name}.toml").read_text()
 
 
 def row(name: str, network: str, visits: list[Visit]) -> str:
-    """One line of the table."""
+    """Return one line of the table."""
     seconds = sorted(one.seconds for one in visits)
     last = visits[-1]
     return (
@@ -93,7 +95,7 @@ def row(name: str, network: str, visits: list[Visit]) -> str:
 
 
 def main(times: int) -> int:
-    """Print the table; 1 if the goal is missed."""
+    """Print the table; return 1 if the goal is missed."""
     path = find("chromium") or sys.exit(
         "no Chromium; python tests/programs.py chromium installs one"
     )
@@ -103,7 +105,7 @@ def main(times: int) -> int:
         print("survey               network    requests      kB   median  least   most  (seconds)")
         for name in SURVEYS:
             url = collector.page(collector.publish(example(name)))
-            # The server makes each page once; this visit is that of somebody before.
+            # The server makes each page once, so this visit stands for an earlier visitor.
             visit(browser, url, is_slow=False)
             for network, is_slow in (("1.6 Mbit/s", True), ("as it is", False)):
                 visits = [visit(browser, url, is_slow) for _ in range(times)]

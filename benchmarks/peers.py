@@ -34,7 +34,7 @@ from scipy.optimize import fminbound
 
 Floats = NDArray[np.float64]
 
-SEEDS = 500  # of FLH, which has no default: a choice of ours
+SEEDS = 500  # FLH has no default; this number is our choice
 
 
 @dataclass(frozen=True)
@@ -57,14 +57,14 @@ class Peer:
 # ---- pure-ldp
 
 _OLH: dict[str, Any] = {"use_olh": True}
-_FLH: dict[str, Any] = {"use_olh": True, "k": SEEDS}  # their k is not the domain's size
+_FLH: dict[str, Any] = {"use_olh": True, "k": SEEDS}  # k is not the domain's size there
 
 
 def _pure(mechanism: str, client: Callable[..., Any], server: Callable[..., Any]) -> Peer:
     """`client` and `server` take (epsilon, k, index_mapper=) and build the library's objects."""
 
     def randomize(values: NDArray[np.int64], k: int, epsilon: float) -> list[Any]:
-        # Their values count from 1 unless told otherwise.
+        # Values count from 1 in this library unless told otherwise.
         privatise = client(float(epsilon), k, index_mapper=int).privatise
         with _quiet():
             return [privatise(value) for value in values.tolist()]
@@ -81,7 +81,7 @@ def _pure(mechanism: str, client: Callable[..., Any], server: Callable[..., Any]
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """No warning of FLH for small n (it ignores `suppress_warnings`) and of HR for float bounds."""
+    """Silence FLH's warning for small n, which no option stops, and HR's for bounds of floats."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
         warnings.simplefilter("ignore", DeprecationWarning)
@@ -90,7 +90,8 @@ def _quiet() -> Iterator[None]:
 
 @lru_cache(maxsize=64)
 def _hadamard_server(epsilon: float, k: int) -> Any:
-    # Its estimate raises IndexError if ε > 1, k > 128 and k fills all blocks: ε = 2, k = 252.
+    # Its estimate raises IndexError if ε > 1, k > 128 and k fills all blocks, as ε = 2 and k = 252
+    # do.
     return pure.HadamardResponseServer(epsilon, k, index_mapper=int)
 
 
@@ -101,7 +102,7 @@ def _hadamard_client(epsilon: float, k: int, index_mapper: Any) -> Any:
 
 
 def _empty_hadamard_server(epsilon: float, k: int, index_mapper: Any) -> Any:
-    _hadamard_server(epsilon, k).reset()  # forgets the reports, keeps the permutation
+    _hadamard_server(epsilon, k).reset()  # forgets the reports, but keeps the permutation
     return _hadamard_server(epsilon, k)
 
 
@@ -122,7 +123,7 @@ def _multi(mechanism: str, client: Callable[..., Any], server: Callable[..., Any
 
 
 def _unary_server(reports: list[Any], k: int, epsilon: float, optimal: bool) -> Floats:
-    # The one of theirs without k.
+    # This one takes no k.
     return np.asarray(UE.UE_Aggregator_MI(reports, epsilon, optimal))
 
 
@@ -151,7 +152,10 @@ def _seed_numba(seed: int) -> None:
 
 
 def warm_up(seed: int) -> None:
-    """Compile what numba compiles, by one report of each peer; then seed the three generators."""
+    """Compile everything that numba compiles, by one report of each peer.
+
+    Then seed the generators.
+    """
     for peer in PEERS:
         peer.estimate(peer.randomize(np.array([1]), 4, 1.0), 4, 1.0)
     _hadamard_server.cache_clear()
@@ -164,7 +168,7 @@ def warm_up(seed: int) -> None:
 
 
 def variance(mechanism: str, k: int, epsilon: float, shares: Floats) -> float:
-    """n times the variance of one share's unbiased estimate, mean over the domain.
+    """Return n times the variance of one share's unbiased estimate, averaged over the domain.
 
     The (k,) true `shares` are fixed, as in a census: only the mechanism is random. It is that of
     the unbiased estimate also for multi-freq-ldpy, whose clipped one has less variance and a bias.
@@ -186,7 +190,7 @@ def variance(mechanism: str, k: int, epsilon: float, shares: Floats) -> float:
     g, theta = round(e) + 1, _threshold(epsilon)
     w = max(1, round(k / (e + 1)))
     own = w * e / (w * e + k - w)
-    p, q = {  # how likely a report supports its own value, and another one
+    p, q = {  # the probabilities that a report supports its own value, and another one
         "krr": (e / (e + k - 1), 1 / (e + k - 1)),
         "sue": (exp(epsilon / 2) / (exp(epsilon / 2) + 1), 1 / (exp(epsilon / 2) + 1)),
         "oue": (1 / 2, 1 / (e + 1)),
@@ -198,12 +202,12 @@ def variance(mechanism: str, k: int, epsilon: float, shares: Floats) -> float:
 
 
 def variances(k: int, epsilon: float, shares: Floats) -> dict[tuple[str, str], float]:
-    """`variance` of each of `PEERS`, by (name, mechanism)."""
+    """Return the `variance` of each of `PEERS`, by (name, mechanism)."""
     return {(p.name, p.mechanism): variance(p.mechanism, k, epsilon, shares) for p in PEERS}
 
 
 def pool_error(k: int, epsilon: float, shares: Floats) -> float:
-    """Mean squared bias of "flh": its seeds are 0..499 for all, so more reports do not reduce it.
+    """Return the mean squared bias of "flh": its seeds are 0..499, so more reports do not help.
 
     The mean squared error of one share among n reports is `variance("flh", ...) / n` plus this.
     """
@@ -222,7 +226,7 @@ def _hadamard(k: int, epsilon: float) -> float:
     blocks: int = 1 if epsilon <= 1 else 2 ** floor(log2(min(2 * k, e)))
     room: int = 2 ** ceil(log2(k / blocks + 1)) - 1
     sizes = [room] * (k // room) + [k % room]
-    own = sum(size**2 for size in sizes) / k**2  # mean share of a value's block
+    own = sum(size**2 for size in sizes) / k**2  # the mean share of a value's block
     c = 2 * blocks - 1 + e
     return c * (2 + own * (e - 1)) / (e - 1) ** 2 - 1 / k
 
@@ -237,7 +241,10 @@ def _threshold(epsilon: float) -> float:
 
 @lru_cache(maxsize=64)
 def _pool_support(k: int, epsilon: float) -> tuple[Floats, float, float]:
-    """(k, k) probabilities that a report from the column's value supports the row's, then p, q."""
+    """Return (k, k) probabilities that a report of the column supports the row's value.
+
+    Then p, q.
+    """
     e = exp(epsilon)
     g = round(e) + 1
     p, q = e / (e + g - 1), 1 / g

@@ -1,10 +1,10 @@
-"""How long `deniable plan --html` takes, beside an earlier state of the program in the same run.
+"""Measure how long `deniable plan --html` takes, beside an earlier state of the program.
 
-`python benchmarks/planning.py [COMMIT] [ROUNDS]`, six minutes on a quiet core. The state is that of
-a commit, by default the last one before drafts were planned in the browser. Both plan each example
-for 400 respondents in processes of their own, one after the other, and the medians of their CPU
-seconds (user and system) are printed with the ratio. The exit status is 1 if a plan is less than
-`LEAST` times as fast as it was.
+`python benchmarks/planning.py [COMMIT] [ROUNDS]` takes six minutes on a quiet core. The earlier
+state is a commit, by default the last one before drafts were planned in the browser. Both states
+plan each example for 400 respondents in processes of their own, one after the other. The benchmark
+prints the medians of their CPU seconds (user and system) and the ratio. The exit status is 1 if a
+plan is less than `LEAST` times as fast as it was.
 """
 
 import os
@@ -19,7 +19,8 @@ from statistics import median
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ("working-conditions", "well-being", "night-life", "one-draw")
-#: How many times as fast as then a plan has to be: less than was measured, since machines differ.
+#: How many times as fast as then a plan must be. Machines differ, so this is less than was
+#: measured.
 LEAST = 3.0
 ROUNDS = 3
 
@@ -68,7 +69,7 @@ def main() -> None:
         folder = Path(name)
         extract(commit, folder / "then")
         programs = folder / "then", ROOT
-        for program in programs:  # Python's modules are compiled once, before anything is timed.
+        for program in programs:  # so that Python's modules are compiled before anything is timed
             cpu_of_plan(program, "one-draw", folder)
         for example in EXAMPLES:
             pairs = [

@@ -1,8 +1,9 @@
-"""The families of google/rappor's regression test, simulated, and what its own decoder finds.
+"""Simulate the families of google/rappor's regression test; state what its own decoder finds.
 
-Its numbers are those of its own R code at commit a13fa96 (R 4.2.2, glmnet 4.1-6, lsei of limSolve
-2.0.3 with quadprog) on cases that `simulate` drew with other seeds than those of the benchmark: for
-each distribution 16 of a tiny or small case and 8 of a medium one. Counts have their exact law.
+The decoder's numbers come from its R code at commit a13fa96 (R 4.2.2, glmnet 4.1-6, lsei of
+limSolve 2.0.3 with quadprog), on cases that `simulate` drew with other seeds than those of the
+benchmark. Each distribution has 16 tiny or small cases and 8 medium ones. Counts have their exact
+law.
 """
 
 from dataclasses import dataclass
@@ -49,8 +50,8 @@ class Family:
     theirs: Theirs
 
 
-#: p, q, f of the specification: ε of one report 0.973 and 4.947 forever; 4.947 and none; and those
-#: of demo.sh, ε 1.02 with one hash.
+#: p, q, f of the specification: with ε of one report 0.973 and 4.947 forever, and with 4.947 and
+#: none; then those of demo.sh, with ε 1.02 and one hash.
 EPS_1_1, EPS_1_5, DEMO = (0.39, 0.61, 0.45), (0.225, 0.775, 0.0), (0.25, 0.75, 0.5)
 _BLOOM = (8, 2, 128)
 #: People and values; then noise, bogus candidates for each value, and whether values are missing.
@@ -90,7 +91,7 @@ FAMILIES = {"demo": Family(32, 1, 64, DEMO, 10**6, 100, 100, True, _THEIRS["demo
 
 
 def shares_of(distribution: str, values: int) -> NDArray[np.float64]:
-    """As ComputePdf of tests/gen_counts.R has them."""
+    """Return shares as ComputePdf of tests/gen_counts.R does."""
     i = np.arange(1, values + 1)
     weights = {
         "unif": np.ones(values),
@@ -123,7 +124,7 @@ class Case:
         return decode(self.counts, self.totals, self.hits, self.chances, confidence_level=0.95)
 
     def p_values_if_others_were_known(self) -> NDArray[np.float64]:
-        """Return what no decoder has: the p-value of each candidate, given all others' shares."""
+        """Return each candidate's p-value given all others' shares, which no decoder knows."""
         held = self.totals > 0
         totals, hits = self.totals[held], self.hits[held]
         cells = Cells.of(hits, self.counts.shape[1])
@@ -139,7 +140,10 @@ class Case:
 
 
 def simulate(rng: np.random.Generator, family: Family, distribution: str, repeats: int = 1) -> Case:
-    """A case of random hashes: every ninth of ten values is missing from the map, if any is."""
+    """Simulate a case with random hashes.
+
+    If values are missing, the map lacks every ninth of ten.
+    """
     p, q, f = family.noise
     shares = shares_of(distribution, family.values)
     everything = family.values + family.bogus

@@ -1,9 +1,9 @@
-"""How easily the documentation reads: `python benchmarks/readability.py [COMMIT]`.
+"""Measure how easily the documentation reads: `python benchmarks/readability.py [COMMIT]`.
 
-One row for each page: words, grade, words a sentence, sentences over 30 words, sentences in the
-passive, and sentences with two passives or more. Code, tables, headings, formulas and addresses
-are left out; an item of a list is a sentence. With a commit, its pages are read instead of those
-in the folder. The grade is that of Kincaid et al. (1975), in years of school.
+The table has one row for each page: words, grade, words a sentence, sentences over 30 words,
+sentences in the passive, and sentences with two passives or more. Code, tables, headings, formulas
+and addresses are left out; an item of a list is a sentence. With a commit, its pages are read
+instead of those in the folder. The grade is that of Kincaid et al. (1975), in years of school.
 """
 
 import re
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-#: A sentence of more words is long.
+#: A sentence with more words is long.
 LONG = 30
 #: Participles that do not end in -ed, as far as the pages use them.
 _IRREGULAR = (
@@ -33,7 +33,10 @@ _ABBREVIATIONS = re.compile(r"\b(?:e\.g|i\.e|et al|cf|vs|Proc|No|pp|vol)\.")
 
 @dataclass(frozen=True)
 class Reading:
-    """The counts of a page; `passives` are sentences, and `chains` those with two or more."""
+    """The counts of a page.
+
+    `passives` counts sentences, and `chains` those with two or more passives.
+    """
 
     words: int
     grade: float
@@ -44,7 +47,7 @@ class Reading:
 
 
 def prose(page: str) -> list[str]:
-    """The paragraphs and items of a page in Markdown, as plain text."""
+    """Return the paragraphs and items of a page in Markdown, as plain text."""
     page = re.sub(r"```.*?```", "", page, flags=re.S)
     page = re.sub(r"^(?: {4,}(?![-*\d]).*| *\|.*|#.*|<.*|\s*[*_=-]{3,}\s*)$", "", page, flags=re.M)
     page = re.sub(r"\$\$.*?\$\$", "", page, flags=re.S)
@@ -60,7 +63,7 @@ def _plain(part: str) -> str:
 
 
 def sentences(part: str) -> list[str]:
-    """The sentences of a paragraph."""
+    """Return the sentences of a paragraph."""
     part = _ABBREVIATIONS.sub("abbr", part)
     return [
         one for one in re.split(r"(?<=[.!?:])[\"”)]*\s+(?=[\"“(A-Z0-9ΑΕεδ])", part) if _words(one)
@@ -79,7 +82,7 @@ def _syllables(word: str) -> int:
 
 
 def read(page: str) -> Reading | None:
-    """Count what makes a page hard to read; None if it has no sentence."""
+    """Count everything that makes a page hard to read; return None if it has no sentence."""
     told = [sentence for part in prose(page) for sentence in sentences(part)]
     if not told:
         return None
@@ -103,7 +106,7 @@ def _git(*words: str) -> str:
 
 
 def pages(commit: str | None) -> dict[str, str]:
-    """The text of each page of the documentation, by its path: of a commit, or as they lie here."""
+    """Return the text of each page by its path, from a commit or from the folder."""
     if commit is None:
         found = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
         return {path.relative_to(ROOT).as_posix(): path.read_text() for path in found}

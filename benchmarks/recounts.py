@@ -1,13 +1,13 @@
-"""Recounts of exported reports by our own reader, DuckDB and Spark.
+"""Compare recounts of exported reports by our own reader, DuckDB and Spark.
 
 Usage: `python benchmarks/recounts.py [--reports N ...] [--engines NAME ...] [--questions ID ...]`
 
-Draws reports of a question under each channel by the product's randomizers, writes them to Parquet
-as `deniable export` does, and counts them by each engine, each in a process of its own. It prints
-processor seconds, ratios to our own reader, and the most memory, all of it with the processes that
-an engine starts, such as the Java of Spark; of memory, the most of each process is added up. All
-tallies must equal that of what was drawn, and so must the merged tallies of ten collectors, each of
-which has every tenth block of respondents: exit status 1 if one does not. Spark is left out where
+The benchmark draws reports of a question under each channel by the product's randomizers, writes
+them to Parquet as `deniable export` does, and counts them by each engine in a process of its own.
+It prints processor seconds, ratios to our own reader, and the most memory. Processes that an engine
+starts, such as the Java of Spark, are included; their largest memories are added up. All tallies
+must equal that of the drawn reports. So must the merged tallies of ten collectors, each of which
+has every tenth block of respondents. The exit status is 1 if a tally differs. Spark is left out if
 it is not installed. Linux is needed.
 """
 
@@ -43,10 +43,10 @@ from server.recount.counting import recounted
 from server.recount.engines import ENGINES
 from server.recount.queries import column_of
 
-#: So that processes whose parent ended become children of this one (man 2 prctl).
+#: With this option, processes whose parent ended become children of this one (man 2 prctl).
 _PR_SET_CHILD_SUBREAPER = 36
 
-#: So many reports are written at once, and so many are drawn before they come again.
+#: How many reports are written at once, and how many are drawn before they are repeated.
 AT_ONCE, DRAWN = 2**16, 2**20
 COLLECTORS = 10
 
@@ -77,7 +77,7 @@ def _question(name: str, kind: str, more: str, alone: bool = True) -> str:
     return f'[[questions]]\nid = "{name}"\nkind = "{kind}"\ntext = "?"\n{epsilon}{more}\n'
 
 
-#: A question under each channel, which may have cohorts, or belong to a draw for several questions.
+#: A question under each channel; some have cohorts, or belong to a draw for several questions.
 QUESTIONS = "".join(
     [
         _question("krr", "yes-no", 'mechanism = "krr"'),
@@ -107,7 +107,7 @@ def the_survey(folder: Path) -> Survey:
 
 
 def cells(question: Question, drawn: Any, cohorts: Any) -> Any:
-    """Return reports as a file has them: an array of whole numbers, or of texts."""
+    """Return reports as a file has them: an array of whole numbers or of texts."""
     channel = question.randomizer.channel
     kind = channel.report_schema()["type"]
     if kind == "integer" and question.randomizer.encoder.cohorts is None:
@@ -136,7 +136,7 @@ def cells(question: Question, drawn: Any, cohorts: Any) -> Any:
 
 
 def write(survey: Survey, folder: Path, reports: int) -> list[dict[str, Any]]:
-    """Write so many reports to a file; return each collector's tally of each question.
+    """Write this many reports to a file; return each collector's tally of each question.
 
     After the first `DRAWN`, the same ones come again: drawing takes longer than counting.
     """
@@ -170,7 +170,7 @@ def write(survey: Survey, folder: Path, reports: int) -> list[dict[str, Any]]:
 
 
 def _drawn(survey: Survey, some: int, block: Block) -> tuple[pyarrow.Table, dict[str, Any]]:
-    """Return a table of so many respondents' reports, and its tallies."""
+    """Return a table of this many respondents' reports, and its tallies."""
     tallies, columns = {}, []
     for question in survey.questions:
         values: Any = np.arange(some) % 2
@@ -205,7 +205,8 @@ def count(folder: Path, engine: str, name: str) -> None:
     alone = [question for question in survey.questions if question.id == name]
     with ENGINES[engine]([str(folder / "reports.parquet")]) as counting:
         tallies, _, _ = recounted(replace(survey, questions=tuple(alone)), counting)
-    # What a parent had before it began this program does not count here, as it does in rusage.
+    # Memory that a parent had before it began this program does not count here, as it does in
+    # rusage.
     (peak,) = re.findall(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
     print(json.dumps([int(peak) / 1024, tallies[name].tolist()]))
 
@@ -216,7 +217,7 @@ def measured(folder: Path, engine: str, name: str) -> tuple[float, float, Any]:
     seconds, memory, failed = 0.0, 0.0, True
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile("w+") as told:
         process = subprocess.Popen(command, stdout=out, stderr=told)
-        # The engine's own processes may end after the one that started them: all are waited for.
+        # The engine's own processes may end after the one that started them, so all are waited for.
         while (ended := _next_to_end()) is not None:
             pid, status, used = ended
             seconds += used.ru_utime + used.ru_stime
@@ -242,7 +243,7 @@ def _next_to_end() -> tuple[int, int, Any] | None:
 
 
 def engines(asked: list[str]) -> Iterator[str]:
-    """Yield the engines that are there."""
+    """Yield the engines that are installed."""
     packages = {"own": "pyarrow", "duckdb": "duckdb", "spark": "pyspark"}
     for engine in asked:
         if find_spec(packages[engine]):

@@ -1,13 +1,15 @@
-"""Several options, and orders, beside published mechanisms: `python benchmarks/several.py`.
+"""Compare mechanisms for several options and orders with published ones.
 
-n times the variance of an option's share, or of a pair's order, from one report; exact. Beside the
-mechanism that `check` chooses stand those that it leaves, and the best published figure: PrivSet
-(Wang et al., INFOCOM 2018) with its set of the best size, sampling one flag (SMP), k-RR over all
-sets that may be ticked, and for orders two chances by Kendall's distance over whole orders, with
-all radii; of six items the figures are those of a search over all weights by that distance, which
-takes minutes. None has a no-answer.
+`python benchmarks/several.py` prints n times the variance of an option's share, or of a pair's
+order, from one report; all numbers are exact. Beside the mechanism that `check` chooses stand those
+that it does not choose, and the best published figure: PrivSet (Wang et al., INFOCOM 2018) with its
+set of the best size, sampling one flag (SMP), k-RR over all sets that may be ticked, and for orders
+two probabilities by Kendall's distance over whole orders, with all radii. For six items the figures
+come from a search over all weights by that distance, which takes minutes. No question has a
+no-answer.
 
-A second. Exit status 1 if a published figure is smaller than the chosen mechanism's.
+The benchmark takes a second. The exit status is 1 if a published figure is smaller than that of the
+chosen mechanism.
 """
 
 import sys
@@ -35,21 +37,22 @@ CASES: list[tuple[str, Sets | Rankings, tuple[str, ...]]] = [
 
 
 def variance(p: float, q: float, share: float, portion: float = 1.0) -> float:
-    """Return the variance of a share if only this portion of the reports is about it."""
+    """Return the variance of a share if only this part of the reports is about it."""
     if p <= q:
         return float("inf")
     return Share("", Fraction(p), Fraction(q), Fraction(portion)).variance(share)
 
 
 def published(domain: Sets | Rankings, epsilon: float) -> Iterator[tuple[str, float]]:
-    """The names of published mechanisms, and their variances."""
+    """Return the names of published mechanisms, and their variances."""
     far, share = 1 / exp(epsilon), domain.usual_share
     if isinstance(domain, Sets):
         options, ones = len(domain.options), domain.at_most
         inputs = options + ones
         found = []
         for size in range(1, inputs):
-            # A set that holds none of the input's has the chance e^-ε of any other.
+            # A set that contains no flag of the input has e^-ε times the probability of any other
+            # set.
             misses = comb(inputs - ones, size)
             hits = {
                 j: comb(ones, j) * comb(inputs - ones, size - j)
@@ -81,7 +84,7 @@ def published(domain: Sets | Rankings, epsilon: float) -> Iterator[tuple[str, fl
     for radius in range(flags.shape[1]):
         chances = np.where(apart <= radius, 1.0, far)
         chances /= chances.sum(axis=1, keepdims=True)
-        # Of all unbiased scores, those of the least variance if all orders are as common.
+        # Of all unbiased scores, these have the least variance if all orders are equally frequent.
         scores = np.linalg.lstsq(chances, targets, rcond=1e-9)[0]
         if np.abs(chances @ scores - targets).max() < 1e-7:
             found.append(float((chances @ (scores + 0.5) ** 2).mean() - 0.25))
@@ -89,7 +92,7 @@ def published(domain: Sets | Rankings, epsilon: float) -> Iterator[tuple[str, fl
 
 
 def main() -> bool:
-    """Print all cases; whether nothing published has a smaller variance."""
+    """Print all cases; return whether nothing published has a smaller variance."""
     good = True
     for name, domain, epsilons in CASES:
         for epsilon in epsilons:

@@ -1,10 +1,11 @@
-"""How fast several collectors take reports in: `python benchmarks/several_collectors.py [--help]`.
+"""Measure how fast several collectors take reports in.
 
-Loads one, two and four collectors of one worker each that share a PostgreSQL database, and, since a
-file can have only one, one collector with SQLite that has as many workers; beside them the floor of
-`intake.py`, a server that answers nothing. All run on one machine, with the database and the load:
-read the ratios. Each collector is loaded by a wrk of its own. At the end, what was acknowledged
-must be stored; the exit status is 1 if it is not.
+Usage: `python benchmarks/several_collectors.py [--help]`. The benchmark loads one, two and four
+collectors of one worker each that share a PostgreSQL database. A file can have only one collector,
+so it also loads one collector with SQLite that has as many workers. Beside them runs the floor of
+`intake.py`, a server that answers nothing. All of this runs on one machine, with the database and
+the load, so read the ratios. A wrk of its own loads each collector. At the end, everything that was
+acknowledged must be stored; the exit status is 1 if it is not.
 """
 
 import argparse
@@ -19,7 +20,7 @@ from statistics import median
 import wrk
 from intake import Server, serving
 
-# The server of PostgreSQL is that of the tests.
+# The PostgreSQL server is the one that the tests use.
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 import postgres
@@ -31,7 +32,7 @@ COLLECTORS = (1, 2, 4)
 
 @contextmanager
 def collectors(folder: Path, name: str, number: int, place: Place) -> Iterator[list[Server]]:
-    """Run several collectors of one database."""
+    """Run several collectors on one database."""
     with ExitStack() as stack:
         yield [
             stack.enter_context(
@@ -59,14 +60,14 @@ def loaded(servers: list[Server], seconds: int, connections: int) -> wrk.Round:
 
 
 def lost(name: str, servers: list[Server], connections: int) -> list[str]:
-    """A complaint, if not all that was acknowledged is stored, or more than was sent."""
+    """Return a complaint if not everything acknowledged is stored, or more than was sent."""
     together = servers[0]
     together.acknowledged = sum(server.acknowledged for server in servers)
     return [f"{name}: {one}" for one in together.lost(connections)]
 
 
 def show(name: str, seen: wrk.Round) -> None:
-    """Print what was measured."""
+    """Print the measurements."""
     print(
         f"{name:<34}{seen.rate:>9,.0f}{seen.p50:>9.0f}{seen.p99:>9.0f}{seen.errors:>9}", flush=True
     )

@@ -1,9 +1,9 @@
-"""How fast ours are, beside two published libraries: `python benchmarks/speed.py [--quick]`.
+"""Compare our speed with two published libraries: `python benchmarks/speed.py [--quick]`.
 
-A million reports at ε = 1, in seconds of the process's CPU, the best of several repetitions after a
-warm-up. The libraries call a client for each respondent; where this would take too long they get
-fewer reports, their seconds are scaled up in proportion, and the number is marked with *. The exit
-status is 1 if a goal below is missed.
+The benchmark makes and aggregates a million reports at ε = 1, in seconds of the process's CPU, and
+takes the best of several repetitions after a warm-up. The libraries call a client for each
+respondent. If this would take too long, they get fewer reports, their seconds are scaled up in
+proportion, and the number is marked with *. The exit status is 1 if a goal below is missed.
 """
 
 import sys
@@ -25,20 +25,20 @@ SIZES = (16, 128, 1024)
 NAMES = ("krr", "subset", "oue", "sue", "hashed-krr", "hadamard")
 MILLION = 1_000_000
 
-#: At least so many times as fast as a library to aggregate a million reports; and to make them.
+#: How many times as fast as a library we must be to aggregate a million reports, and to make them.
 AGGREGATE = {"krr": 30, "subset": 30, "oue": 10, "sue": 10, "hashed-krr": 30, "hadamard": 30}
 RANDOMIZE = 1
-#: Of a million reports, in any mechanism.
+#: The most seconds for a million reports, in any mechanism.
 LARGEST_MEMORY = 200e6
 
 #: Seconds that one library's mechanism may take for one k, and bits of unary encodings that it may
-#: keep: they are at least a byte each there.
+#: keep: each takes at least a byte there.
 _BUDGET, _BITS = 8.0, 1e8
 
 
 @dataclass(frozen=True)
 class Cell:
-    """Seconds for `wanted` reports, if scaled from fewer; and the bytes that they take."""
+    """Seconds for `wanted` reports, perhaps scaled from fewer, and the bytes that they take."""
 
     randomize: float
     aggregate: float
@@ -47,7 +47,7 @@ class Cell:
 
 
 def best(action: Callable[[], Any], repetitions: int, budget: float = 1e9) -> tuple[float, Any]:
-    """The least seconds of CPU that `action` took, and its result; at least one repetition."""
+    """Return the least seconds of CPU that `action` took, and its result; it runs at least once."""
     least, spent, result = float("inf"), 0.0, None
     for _ in range(repetitions):
         result = None  # two results at once would need the memory of both
@@ -93,7 +93,7 @@ def measure_peer(peer: Peer, k: int, values: NDArray[np.int64]) -> Cell:
 
 
 def _affordable(peer: Peer, k: int, values: NDArray[np.int64]) -> int:
-    """Return how many reports keep to the budget; measuring this also warms up."""
+    """Return how many reports stay within the budget; measuring this also warms up."""
 
     def took(n: int) -> float:
         start = process_time()
@@ -108,7 +108,7 @@ def _affordable(peer: Peer, k: int, values: NDArray[np.int64]) -> int:
 
 
 def _size(report: Any) -> int:
-    """Bytes of one report of a list, with its place in there."""
+    """Return the bytes of one report of a list, with its place in the list."""
     if isinstance(report, np.ndarray):  # whose data may be another object's
         return 8 + max(sys.getsizeof(report), sys.getsizeof(report[:0]) + report.nbytes)
     inner = sum(map(sys.getsizeof, report)) if isinstance(report, tuple | list) else 0
@@ -131,7 +131,7 @@ def measured(n: int) -> Iterator[tuple[int, str, Cell, dict[str, Cell]]]:
 
 
 def rate(n: int, seconds: float) -> str:
-    """Reports a second, to three digits."""
+    """Return reports a second, to three digits."""
     each = n / seconds
     return f"{each / 1e6:.3g} M" if each >= 1e6 else f"{each / 1e3:.3g} k"
 
@@ -166,7 +166,8 @@ def failures(n: int, k: int, name: str, own: Cell, others: dict[str, Cell]) -> l
 
 
 def main() -> int:
-    # Goals are for a million; with fewer, what does not depend on the number weighs more.
+    # Goals are for a million reports; with fewer, the costs that do not depend on the number weigh
+    # more.
     quick = "--quick" in sys.argv[1:]
     n = MILLION // 10 if quick else MILLION
     warm_up(seed=0)

@@ -1,20 +1,22 @@
-"""One draw for several questions beside separate draws: `python benchmarks/together.py`.
+"""Compare one draw for several questions with separate draws: `python benchmarks/together.py`.
 
-For each number of questions, total and limit of one answer it prints n times the variance of a
-share (the mean over questions) and, of yes-no questions, of the product of two (answers counted as
-1 and -1), for separate draws of the same total and for one draw; how many times fewer respondents
-that takes; and its variance as a part of the bound that no pattern with sets of these sizes beats.
-All are exact sums. Then the respondents for a standard error of 0.2 of each slope of a logistic
-model whose outcome and three predictors are all randomized, by Fisher's information: the intercept
-is -1, slopes are 1, predictors are even and unrelated, and their distribution is estimated, too.
+For each number of questions, total, and limit of one answer, the benchmark prints n times the
+variance of a share (the mean over questions). For yes-no questions it also prints that of the
+product of two (answers counted as 1 and -1). It does so for separate draws of the same total and
+for one draw. It prints how many times fewer respondents one draw takes, and its variance as a part
+of the bound that no pattern with sets of these sizes beats. All are exact sums. Then come the
+respondents for a standard error of 0.2 of each slope of a logistic model whose outcome and three
+predictors are all randomized, by Fisher's information: the intercept is -1, slopes are 1,
+predictors are even and unrelated, and their distribution is estimated, too.
 
-Then what it takes to ask each person some of ten yes-no questions, beside all, within the same
-limits; what one estimate from people who were asked different other questions costs; and the
-options of one question, any number of which may be ticked or no answer given, in a draw with two
-yes-no questions, beside the best mechanism for them alone at a third of the total.
+Then it prints what it takes to ask each person some of ten yes-no questions instead of all, within
+the same limits, and what one estimate costs from people who were asked different other questions.
+At last come the options of one question, of which any number may be ticked or no answer given, in a
+draw with two yes-no questions, beside the best mechanism for the options alone at a third of the
+total.
 
-A minute. Exit status 1 if a variance is over 1.02 times its bound, or the model takes more
-than 1,000 respondents at a total of 4 with both limits alike.
+The benchmark takes a minute. The exit status is 1 if a variance is over 1.02 times its bound, or if
+the model takes more than 1,000 respondents at a total of 4 with both limits equal.
 """
 
 import sys
@@ -29,7 +31,7 @@ from analysis.mechanisms.joint_design import design, sampled_design, share_varia
 from analysis.mechanisms.joint_goals import AIMS, Part, alone
 from analysis.study.planning.together import slope_variance
 
-#: How far a variance may be above its bound, and how many respondents the model may take.
+#: How far a variance may lie above its bound, and how many respondents the model may take.
 NEAR, MOST = 1.02, 1000
 #: Questions (numbers of values, usual share), totals, and limits of one answer.
 CELLS: list[tuple[tuple[int, ...], float, str, list[str]]] = [
@@ -47,7 +49,7 @@ CELLS: list[tuple[tuple[int, ...], float, str, list[str]]] = [
 
 
 def rows() -> bool:
-    """Print the cells; whether each is near its bound."""
+    """Print the cells; return whether each is near its bound."""
     print(f"{'values, share':26} {'total':>5} {'each':>4}  {'separate':>8} {'one draw':>8}", end="")
     print(f" {'fewer':>6}  {'pair: separate':>14} {'one draw':>8} {'fewer':>6}  {'of bound':>8}")
     good = True
@@ -75,12 +77,12 @@ def rows() -> bool:
 
 
 def respondents(channel: Pattern) -> float:
-    """Respondents for a standard error of 0.2 of each slope."""
+    """Return the respondents for a standard error of 0.2 of each slope."""
     return slope_variance(channel) / 0.2**2
 
 
 def model() -> bool:
-    """Print what the model takes; whether it is few enough where both limits are alike."""
+    """Print what the model takes; return whether it is few enough where both limits are equal."""
     print("\nRespondents for a logistic model of four yes-no answers, total 4, standard error 0.2:")
     parts = (Part(2, 0.5),) * 4
     apart = respondents(design(parts, Fraction(4), Fraction(1)).channel)
@@ -108,7 +110,7 @@ def some() -> None:
 
 
 def mixed() -> None:
-    """Print what it costs to look at all reports on a question alike, whatever else was asked."""
+    """Print what it costs to treat all reports on a question alike, whatever else was asked."""
     print("\nSome of questions with different numbers of answers: variances of shares, as parts of")
     print("those by the best draw for each set, averaged by what each tells of:")
     for numbers, asked, total, each in (
@@ -132,7 +134,7 @@ def mixed() -> None:
 
 
 def options() -> None:
-    """Print n times the variance of an option's share in one draw, and alone."""
+    """Print n times the variance of an option's share, in one draw and alone."""
     print("\nOptions of one question beside two yes-no questions, total 4, each 2:")
     print(f"  {'options':>7} {'alone':>7} {'one draw':>8} {'fewer':>6}")
     for number in range(2, 7):

@@ -1,4 +1,4 @@
-"""Load for `intake.py`: finds wrk, or gets it; starts it and reads what it measured."""
+"""Make load for `intake.py`: find or install wrk, start it, and read its measurements."""
 
 import json
 import os
@@ -8,7 +8,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-#: Seconds beyond its time that wrk gets to end.
+#: Seconds that wrk gets to end after its time.
 _PATIENCE = 30
 
 
@@ -25,17 +25,17 @@ class Round:
 
     @property
     def rate(self) -> float:
-        """Requests a second that were answered with 2xx or 3xx."""
+        """Return the requests a second that were answered with 2xx or 3xx."""
         return (self.requests - self.refused) / self.seconds
 
     @property
     def errors(self) -> int:
-        """Requests that went wrong in any way."""
+        """Return the requests that went wrong in any way."""
         return self.refused + self.broken
 
 
 def find() -> str:
-    """The path of wrk; installs it where this user may, else ends the program."""
+    """Return the path of wrk; install it if this user may, otherwise end the program."""
     if shutil.which("wrk") is None and shutil.which("apt-get"):
         command = ["apt-get", "install", "-y", "-qq", "wrk"]
         if os.geteuid() and shutil.which("sudo"):

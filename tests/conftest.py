@@ -1,4 +1,4 @@
-"""What tests of all parts share: a survey with k = 3, no-answer and shows_if."""
+"""Fixtures for tests of all parts: a survey with k = 3, no-answer and shows_if."""
 
 import random
 import sys
@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-# The tests are no package, so that no name of theirs can hide one of the application's.
+# The tests are not a package, so none of their names can hide a name of the application.
 sys.path.insert(0, str(Path(__file__).parent))
 
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
 
-# How long an example takes to draw or to run says how busy the machine is.
+# The time to draw or run an example depends on how busy the machine is.
 settings.register_profile(
     "any-machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
@@ -97,7 +97,7 @@ def survey(survey_file: Path) -> Survey:
 
 @pytest.fixture
 def read(tmp_path: Path) -> Callable[[str], Survey]:
-    """Reads a survey file with this text."""
+    """Read a survey file with this text."""
 
     def from_text(text: str) -> Survey:
         path = tmp_path / "survey.toml"

@@ -1,16 +1,16 @@
-"""The programs that single tests drive: what becomes of a test without its program."""
+"""Find the programs that single tests drive, or fail or skip these tests without them."""
 
 import pytest
 from programs import find
 
 
 def needed(name: str) -> str:
-    """The path of a program; the test fails without it."""
+    """Return the path of a program; the test fails without it."""
     return find(name) or pytest.fail(_advice(name))
 
 
 def optional(name: str) -> str:
-    """The path of a program with which results are compared; the test is skipped without it."""
+    """Return the path of a program for comparisons; the test is skipped without it."""
     return find(name) or pytest.skip(_advice(name))
 
 

@@ -1,4 +1,4 @@
-"""Print the licenses of what is installed: `make lock` runs it where nothing else is."""
+"""Print the licenses of the installed packages; `make lock` runs it where nothing else is."""
 
 import re
 import sys
@@ -22,7 +22,7 @@ COMPATIBLE = {
     "Zlib",
 }
 
-#: What classifiers and the older field call them.
+#: The names that classifiers and the older field use.
 _NAMES = {
     "Apache Software License": "Apache-2.0",
     "Apache License, Version 2.0": "Apache-2.0",

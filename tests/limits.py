@@ -1,4 +1,4 @@
-"""Time limits of all tests, in one place. They end what hangs; no verdict may measure speed.
+"""Time limits of all tests, in one place. They end tests that hang; no verdict measures speed.
 
 A busy or slow machine may need a hundred times as long as an idle one, so the limits are a
 hundred times what a step takes there. A test that is about time compares two durations of the
@@ -11,9 +11,9 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-#: Seconds after which a moment has hung: a click, a request, the start or the end of a process.
+#: Seconds after which a short step hangs: a click, a request, the start or end of a process.
 MOMENT = 180.0
-#: Seconds after which a program has hung that does its whole work in this time.
+#: Seconds after which a program hangs that does all of its work in this time.
 LONG = 900.0
 
 
@@ -27,6 +27,6 @@ def wait_until(holds: Callable[[], object], seconds: float = LONG) -> float:
 
 
 def timed(call: Callable[[], T]) -> tuple[T, float]:
-    """Return the result of a call, and its seconds; compare these with others of the run."""
+    """Return the result of a call, and its seconds; compare these with others of the same run."""
     begin = time.monotonic()
     return call(), time.monotonic() - begin

@@ -1,4 +1,4 @@
-"""What a test knows of a value and its type does not say, within an expression."""
+"""Assert what a test knows about a value and its type does not say, within an expression."""
 
 from typing import TypeVar
 

@@ -1,4 +1,4 @@
-"""A PostgreSQL server of the tests' own, run by a user without privileges, on a Unix socket."""
+"""Run a PostgreSQL server for the tests, as a user without privileges, on a Unix socket."""
 
 import os
 import shutil
@@ -17,12 +17,12 @@ from limits import LONG, wait_until
 from server.store import Store
 from server.store.places import Address
 
-#: How a server is run as another user than root, which it refuses.
+#: How to run a server as another user than root, which it refuses.
 _AS = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
 
 
 class Cluster:
-    """A server with databases in a folder of its own; what `options` set is as `-c NAME=VALUE`."""
+    """A server with databases in a folder of its own; `options` are set as `-c NAME=VALUE`."""
 
     def __init__(self, *options: str) -> None:
         found = programs.find("postgresql")
@@ -78,11 +78,11 @@ class Cluster:
         return (self.folder / "log").read_text()
 
     def address(self, name: str) -> Address:
-        """The address of a database."""
+        """Return the address of a database."""
         return Address(f"postgresql://deniable@/{name}?host={self.folder}")
 
     def new(self) -> Address:
-        """The address of a new database without tables."""
+        """Return the address of a new database without tables."""
         name = f"test{next(self._numbers)}"
         with psycopg.connect(self.address("postgres").text, autocommit=True) as connection:
             connection.execute(f"CREATE DATABASE {name}".encode())
@@ -98,10 +98,10 @@ class Cluster:
             )
 
     def kill(self) -> None:
-        """SIGKILL to the server; its other processes end when they notice."""
+        """Send SIGKILL to the server; its other processes end when they notice."""
         self.process.kill()
         self.process.wait(LONG)
-        # It would refuse to start beside one of them.
+        # The server would refuse to start while one of them runs.
         wait_until(lambda: not self._left())
 
     def _left(self) -> list[Path]:
@@ -124,7 +124,7 @@ class Cluster:
 
 @contextmanager
 def cluster(*options: str) -> Iterator[Cluster]:
-    """A server that runs meanwhile."""
+    """Run a server until the block ends."""
     one = Cluster(*options)
     try:
         yield one

@@ -30,13 +30,13 @@ PROGRAMS = {
         "chromium",
         by_playwright=True,
     ),
-    # Chromium without windows and tabs: its pages open with half of the work.
+    # Chromium without windows and tabs, whose pages open with half of the work.
     "headless-shell": Program(
         ("chromium-headless-shell",), "chromium-headless-shell", instead="chromium"
     ),
     "firefox": Program(("firefox-esr", "firefox"), "firefox-esr"),
     "webkit": Program(("WebKitWebDriver",), "webkit2gtk-driver"),
-    # The display in which WebKit runs: it has none without.
+    # WebKit runs in this display, since it has none of its own.
     "xvfb": Program(("Xvfb",), "xvfb"),
     "nginx": Program(("nginx", "/usr/sbin/nginx"), "nginx-light"),
     "caddy": Program(("caddy",), "caddy"),
@@ -53,8 +53,8 @@ PROGRAMS = {
     "java": Program(("java",), "default-jre-headless"),
 }
 
-#: Chromium's options: no sandbox, since tests also run as root in containers; and no request but
-#: the test's own.
+#: Chromium's options: no sandbox, since tests also run as root in containers, and no requests
+#: except those of the test.
 CHROMIUM = [
     "--no-sandbox",
     "--disable-gpu",
@@ -67,7 +67,7 @@ CHROMIUM = [
 
 
 def find(name: str) -> str | None:
-    """The path of a program, or of the one that serves instead."""
+    """Return the path of a program, or of the one that serves instead."""
     instead = PROGRAMS[name].instead
     return _itself(name) or (find(instead) if instead else None)
 
@@ -77,7 +77,7 @@ def _variable(name: str) -> str:
 
 
 def _itself(name: str) -> str | None:
-    """The path that DENIABLE_NAME says, of Playwright's own build, or of a command on PATH."""
+    """Return the path in DENIABLE_NAME, of Playwright's own build, or of a command on PATH."""
     program, variable = PROGRAMS[name], _variable(name)
     named = os.environ.get(variable)
     if named:
@@ -91,7 +91,7 @@ def _itself(name: str) -> str | None:
 
 
 def install(name: str) -> None:
-    """Install a program: by Playwright, else by the system's package manager where it may."""
+    """Install a program by Playwright, or by the system's package manager if this user may."""
     program = PROGRAMS[name]
     print(f"No {name} found.", flush=True)
     if program.by_playwright:
@@ -125,7 +125,7 @@ def _run(command: list[str], timeout: int) -> bool:
 
 
 def main(names: list[str]) -> None:
-    """Find or install each program, and say which is used; if one is missing, say what to do."""
+    """Find or install each program, and print which is used; if one is missing, say what to do."""
     for name in names:
         if _itself(name) is None:
             install(name)

@@ -1,4 +1,4 @@
-"""What `deniable deploy` prints starts what exists, logs nothing, and operators are told all."""
+"""The files of `deniable deploy` start commands that exist, log nothing, and are documented."""
 
 import json
 import re
@@ -44,7 +44,7 @@ class UnitParser(ConfigParser):
 
 
 def unit(name: str, section: str) -> dict[str, str]:
-    read = UnitParser(interpolation=None, strict=False)  # SystemCallFilter stands there twice
+    read = UnitParser(interpolation=None, strict=False)  # SystemCallFilter occurs twice there
     read.read_string(FILES[name])
     return dict(read[section])
 
@@ -59,7 +59,7 @@ def instruction(name: str) -> list[str]:
 
 
 def setting(name: str) -> list[str]:
-    """The values of a directive of nginx, wherever it stands."""
+    """Return the values of a directive of nginx, wherever it is."""
     return re.findall(rf"^\s*{name}\s+([^;]+);", NGINX, re.M)
 
 
@@ -68,7 +68,7 @@ def number(text: str) -> int:
 
 
 def parsed(words: list[str]) -> tuple[click.Command, dict[str, object]]:
-    """The command that words mean, and its parameters; an error if it takes no such words."""
+    """Return the command of some words, and its parameters; raise an error if there is none."""
     command: click.Command = main
     name = "deniable"
     while isinstance(command, click.Group):
@@ -126,7 +126,7 @@ def test_timers_start_commands_that_say_nothing_of_respondents_and_mail_if_they_
     assert (started["Type"], started["User"], started["UMask"]) == ("oneshot", "deniable", "0077")
     assert (started["LimitCORE"], started["MemorySwapMax"]) == ("0", "0")
     assert started["StandardOutput"] == "null"
-    # Both ways start the same.
+    # Both ways start the same commands.
     (line,) = re.findall(rf"said=\$\((\S+ {name}.*) 2>&1\)", FILES["deniable.cron"])
     commands = [parsed(shlex.split(words)[1:]) for words in (started["ExecStart"], line)]
     assert [command.name for command, _ in commands] == [name, name]
@@ -158,7 +158,7 @@ def test_systemd_finds_no_fault_with_the_units(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_container_holds_the_program_alone_and_not_as_root() -> None:
+def test_container_has_only_the_program_and_does_not_run_as_root() -> None:
     assert instruction("ENTRYPOINT") == ["deniable"]
     copied = re.findall(r"^COPY (.*) /src/", CONTAINERFILE, re.M)
     assert copied == ["requirements.txt deniable-*.whl"]
@@ -178,13 +178,13 @@ def test_proxy_keeps_no_log_and_no_body() -> None:
     assert number(setting("client_body_buffer_size")[0]) >= LONGEST_REQUEST
 
 
-def test_proxy_buffers_what_the_collector_takes() -> None:
+def test_proxy_buffers_requests_of_the_collectors_size() -> None:
     assert setting("proxy_request_buffering") == ["on"]
     assert [number(size) for size in setting("client_max_body_size")] == [LONGEST_REQUEST]
     assert number(setting("proxy_read_timeout")[0]) > PATIENCE
 
 
-def test_proxy_passes_nothing_of_respondents_on() -> None:
+def test_proxy_passes_on_nothing_about_respondents() -> None:
     assert setting("proxy_pass_request_headers") == ["off"]
     passed = {value.split()[0] for value in setting("proxy_set_header")}
     assert passed == {"Host", "Accept-Encoding", "If-None-Match", "Content-Type", "Sec-Fetch-Site"}
@@ -245,7 +245,7 @@ def test_two_collectors_of_a_compose_file_share_a_database_that_nobody_else_reac
     assert (
         place.text == f"postgresql://{database['environment']['POSTGRES_USER']}@database/deniable"
     )
-    # The password is in no file but .env, and compose refuses to start without it.
+    # The password is only in .env, and compose refuses to start without it.
     assert collector["environment"]["PGPASSWORD"].startswith("${PASSWORD:?")
     assert database["environment"]["POSTGRES_PASSWORD"].startswith("${PASSWORD:?")
     assert "psycopg" in SHARED["Containerfile"]
@@ -273,12 +273,12 @@ def test_caddy_keeps_no_log_and_gives_no_ticket(text: str) -> None:
     assert all("logs" not in one for one in caddy["apps"]["http"]["servers"].values())
 
 
-def test_page_of_a_collector_that_is_away_is_whole_and_loads_nothing() -> None:
+def test_page_of_a_collector_that_is_away_is_complete_and_loads_nothing() -> None:
     page, headers = unavailable()
     assert {*MESSAGES} == {*LANGUAGES}
     assert all(text in page for text in MESSAGES.values())
     assert not re.search(r"https?:|src=|href=|url\(|<script|'", page)
-    assert len(page) < 4000  # nginx takes no longer word
+    assert len(page) < 4000  # nginx accepts no longer word
     assert "sha256-" in headers["Content-Security-Policy"]
 
 
@@ -293,7 +293,7 @@ def test_page_of_a_collector_that_is_away_is_whole_and_loads_nothing() -> None:
         ("", "expected a host name"),
     ],
 )
-def test_names_that_are_no_hosts_are_refused(host: str, what: str) -> None:
+def test_other_names_than_hosts_are_refused(host: str, what: str) -> None:
     with pytest.raises(SettingsError, match=what):
         Settings(host)
 
@@ -359,7 +359,7 @@ def test_commands_of_operators_are_documented(name: str) -> None:
 @pytest.mark.parametrize(
     "line", re.findall(r"^    (?:/opt/deniable/bin/)?deniable ([a-z].*)$", OPERATIONS, re.M)
 )
-def test_commands_of_the_documentation_are_taken(line: str) -> None:
+def test_commands_of_the_documentation_are_accepted(line: str) -> None:
     parsed(shlex.split(re.split(r"\s#|>", line)[0]))
 
 

@@ -53,7 +53,7 @@ PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def _respondents(path: Path, question: str, table: str = "", more: int = 0) -> int:
-    """Return how many give "yes" a half-width of 5 points, at one half or at worst, in a survey."""
+    """Return how many give "yes" a half-width of 5 points in a survey, at one half or at worst."""
     questions = "".join(
         f'[[questions]]\nid = "{name}"\nkind = "yes-no"\ntext = "?"\n{question}\n'
         for name in "abcd"[: more + 1]
@@ -138,7 +138,7 @@ WITHOUT_DATABASE = ("check", "plan", "analyze", "deploy", "prune", "verify")
 
 @pytest.fixture(scope="module")
 def answered(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the survey of the tutorial, answered by 2,000 made-up people, and a table."""
+    """Return a folder with the tutorial's survey, answered by 2,000 made-up people, and a table."""
     folder = tmp_path_factory.mktemp("answered")
     people = "yes,nobody,lab,1230\nno,,office,\nyes,superior,office,900\nno,,lab,3000\n"
     (folder / "truth.csv").write_text("harassed,told,team,income\n" + people * 500)
@@ -149,7 +149,7 @@ def answered(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _commands(page: Path) -> list[str]:
-    """The commands of a page but those that tests with servers run.
+    """Return the commands of a page, except those that tests with servers run.
 
     `tests/server/test_serving.py` serves, and `tests/e2e/test_doctor_outside.py` and
     `tests/server/test_audit_website.py` look at what is served.
@@ -160,7 +160,7 @@ def _commands(page: Path) -> list[str]:
 
 
 def _marks(page: Path) -> list[pytest.MarkDecorator]:
-    """Commands of some pages plan several studies, which takes long."""
+    """Mark pages whose commands plan several studies, which takes long."""
     return [pytest.mark.more] * (page.stem in ("tutorial", "choose-respondents"))
 
 
@@ -189,7 +189,7 @@ def test_commands_of_the_pages_run(page: Path, answered: Path, tmp_path: Path) -
 
 
 def _run_python_of(page: str) -> None:
-    """Run the code of a page, whose blocks go on from each other."""
+    """Run the code of a page, in which each block continues the ones before."""
     code = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / page).read_text(), re.S)
     exec("\n".join(code), {})
 
@@ -298,7 +298,7 @@ def test_columns_are_documented() -> None:
         *sum(COLUMNS_BY.values(), ()),
         *(field.name for field in fields(Check)),
     ]
-    for message in ("saving", "remark"):  # no columns
+    for message in ("saving", "remark"):  # not columns
         columns.remove(message)
     columns += [
         field.name
@@ -344,13 +344,13 @@ def test_examples_are_good_surveys(path: Path) -> None:
 
 
 def _formulas() -> list[int]:
-    """The numbers of the formulas of docs/methods.md, in their order."""
+    """Return the numbers of the formulas of docs/methods.md, in their order."""
     page = (ROOT / "docs/methods.md").read_text()
     return [int(number) for number in re.findall(r"^\*\*\((\d+)\)\*\* ", page, flags=re.M)]
 
 
 def _cited(path: Path) -> list[int]:
-    """The numbers of formulas that docstrings of a module cite."""
+    """Return the numbers of formulas that docstrings of a module cite."""
     tree = ast.parse(path.read_text())
     kinds = (ast.Module, ast.ClassDef, ast.FunctionDef)
     texts = [ast.get_docstring(node) or "" for node in ast.walk(tree) if isinstance(node, kinds)]
@@ -374,7 +374,7 @@ def test_references_of_the_methods_are_numbered_and_each_is_cited() -> None:
     used = re.findall(r"(?<!\w)\[(\d[\d, ]*)\](?!\()", text)
     cited = {int(number) for some in used for number in some.split(",")}
     assert cited <= set(listed)
-    # The others are those that sections on methods cite for a mechanism.
+    # Methods sections cite the others for a mechanism.
     sources = (ROOT / "analysis/study/references.py").read_text()
     plain = re.sub(r"\s|\"", "", sources)
     for number in set(listed) - cited:

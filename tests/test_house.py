@@ -40,7 +40,7 @@ def _imports(path: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("path", PYTHON, ids=_name)
-def test_analysis_is_pure_and_client_is_nobodys(path: Path) -> None:
+def test_analysis_is_pure_and_nothing_imports_the_client(path: Path) -> None:
     tops = {name.split(".")[0] for name in _imports(path)}
     assert "client" not in tops
     assert "tests" not in tops
@@ -55,7 +55,7 @@ def test_analysis_is_pure_and_client_is_nobodys(path: Path) -> None:
             "random",
             "secrets",
         }
-        # One module opens files, which only the system's own calls do without waiting.
+        # One module opens files, with the system's own calls, since only these do not wait.
         opens = path == ROOT / "analysis/survey/files.py"
         assert not tops & (forbidden - ({"os"} if opens else set()))
         text = path.read_text()
@@ -91,7 +91,7 @@ def test_rooms_import_in_one_direction(room: str) -> None:
         assert "analysis" not in _imports(path), _name(path)
 
 
-#: What only some surveys' pages need, beside the modules of page/.
+#: Modules that only some surveys' pages need, beside those of page/.
 _OF_PAGES = {f"optional/{name}.js" for name in ("draft", "kiosk", "links", "lists", "varied")}
 
 
@@ -134,7 +134,7 @@ def _reached(name: str) -> set[str]:
     return found
 
 
-#: What stores, sends, draws words, or touches the document.
+#: Modules that store, send, draw words, or touch the document.
 _DANGEROUS = {"memo.js", "submit.js", "random.js"} | {
     _script(path) for path in SCRIPTS if path.parent.name == "page"
 }
@@ -144,13 +144,13 @@ _COMPUTE = {one for one in map(_script, SCRIPTS) if "page/" not in one} - _OF_PA
 
 
 @pytest.mark.parametrize("name", sorted(_COMPUTE))
-def test_what_computes_reaches_nothing_that_stores_sends_or_shows(name: str) -> None:
+def test_modules_that_compute_reach_none_that_store_send_or_show(name: str) -> None:
     allowed = {"memo.js": {"memo.js", "random.js"}}.get(name, {name})
     assert _reached(name) & _DANGEROUS <= allowed
 
 
-def test_what_sends_reaches_no_answer_and_what_sees_answers_does_not_send() -> None:
-    # These are handed answers; only the page's own flow reaches both them and what sends.
+def test_modules_that_send_reach_no_answer_and_those_with_answers_do_not_send() -> None:
+    # These are given answers; only the page's own flow reaches both them and the modules that send.
     for name in ("page/controls.js", "page/review.js", "report.js"):
         assert not _reached(name) & {"memo.js", "submit.js", "random.js", "page/sending.js"}, name
     for name in ("page/sending.js", "page/trials.js", "page/me.js", "memo.js", "submit.js"):
@@ -166,7 +166,7 @@ def test_browsers_load_little_enough_to_be_read_in_one_sitting() -> None:
     optional = [path for path in SCRIPTS if path.parent.name == "optional"]
     always = [path for path in SCRIPTS if path not in optional]
     for scripts, most_lines, files, most_bytes in (
-        # What every survey loads, and the page of what this browser has spent.
+        # Files that every survey loads, and the page that shows what this browser has spent.
         (always, 2200, [*always, *styles], 36_673),
         # Some 170 lines are the second protocol of memories: frozen surveys keep the first.
         (optional, 900, optional, 17_000),
@@ -174,11 +174,11 @@ def test_browsers_load_little_enough_to_be_read_in_one_sitting() -> None:
         # Comments count, blank lines do not.
         lines = [line for path in scripts for line in path.read_text().splitlines()]
         assert sum(map(bool, map(str.strip, lines))) <= most_lines
-        # As one stream, a measure of how much there is to read; each is served by itself.
+        # As one stream, this measures how much there is to read; each file is served by itself.
         assert len(gzip.compress(b"".join(path.read_bytes() for path in files), 9)) <= most_bytes
 
 
-def test_what_only_some_surveys_need_is_loaded_by_its_name_alone() -> None:
+def test_optional_modules_are_loaded_only_by_name() -> None:
     for path in SCRIPTS:
         reached = {name for name in _reached(_script(path)) if name.startswith("optional/")}
         assert reached <= {_script(path)}, _script(path)
@@ -195,7 +195,7 @@ def test_sql_is_in_the_store_alone() -> None:
             assert not re.search(sql, path.read_text()), _name(path)
 
 
-def test_what_decides_about_submissions_reaches_nothing_that_does_sql() -> None:
+def test_deciding_about_submissions_reaches_no_sql() -> None:
     waiting, reached = ["server.decision"], set[str]()
     while waiting:
         reached.add(name := waiting.pop())
@@ -230,7 +230,7 @@ def _branches(name: str, text: str) -> list[str]:
         rf"{quoted}[^\]\n]*\]\.(?:includes|indexOf)\(|\.(?:includes|match|\w+sWith)\({quoted}|"
         rf"\[data-kind\W*{quoted}"
     )
-    # "number" is a type of JavaScript's, too.
+    # "number" is also a type of JavaScript.
     return re.findall(compared, re.sub(r"typeof [\w.]+ [=!]== '\w+'", "", text))
 
 
@@ -263,7 +263,7 @@ def test_no_mechanism_is_named_in_the_browser_or_the_server() -> None:
         assert not re.search(names, path.read_text()), _name(path)
 
 
-#: Where what differs between domains, encoders, channels and mechanisms stands.
+#: Where the differences between domains, encoders, channels and mechanisms belong.
 _FOLDERS = ("core/domain", "core/channels", "core/encoders", "mechanisms")
 HOMES = [ROOT / "analysis" / folder for folder in _FOLDERS]
 _KINDS_OF_PARTS = {
@@ -345,7 +345,8 @@ def test_shares_alone_know_the_variance_of_an_estimate(path: Path) -> None:
 
 @pytest.mark.parametrize("path", CALLERS, ids=_name)
 def test_the_interval_of_a_share_is_computed_in_one_place(path: Path) -> None:
-    # Clopper and Pearson's needs quantiles of the beta distribution, which nothing else does.
+    # Clopper and Pearson's interval needs quantiles of the beta distribution, and nothing else
+    # does.
     if path != ROOT / "analysis/estimate/intervals/shares.py":
         assert not re.search(r"\bbetaincinv\b|\bbeta\.(ppf|isf|interval)\b", path.read_text())
 
@@ -356,7 +357,7 @@ def test_channels_alone_say_what_a_report_looks_like() -> None:
             if isinstance(node, ast.ClassDef):
                 methods = {part.name for part in node.body if isinstance(part, ast.FunctionDef)}
                 assert ("check_report" in methods) == ("report_schema" in methods), node.name
-    # The words in which JSON Schema says what whole numbers, sets and base64url are.
+    # The words with which JSON Schema describes whole numbers, sets and base64url.
     words = r"exclusiveMaximum|uniqueItems|A-Za-z0-9_-"
     assert not re.search(words, (ROOT / "server/openapi.py").read_text())
 

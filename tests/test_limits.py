@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).parent
-#: What reads a clock; `limits.timed` and `limits.wait_until` do so for all tests.
+#: Attributes that read a clock; `limits.timed` and `limits.wait_until` do so for all tests.
 CLOCKS = {"monotonic", "perf_counter", "process_time", "monotonic_ns", "perf_counter_ns"}
 #: Methods whose first argument is how long they wait, in seconds.
 WAITS = {"communicate", "join", "result", "wait"}
-#: A limit that is written out must be a minute at least, in seconds or, of browsers, milliseconds.
+#: The least limit that may be written out: a minute, in seconds or, for browsers, milliseconds.
 LEAST = 60
 
 
@@ -29,7 +29,7 @@ def is_short(limit: ast.expr) -> bool:
 
 
 def dangers(source: str) -> Iterator[tuple[int, str]]:
-    """The lines of a test whose verdict could measure speed, each with what to do instead."""
+    """Yield the lines of a test whose verdict could measure speed, each with what to do instead."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Attribute) and node.attr in CLOCKS:
             yield node.lineno, f"{node.attr}: use limits.timed or limits.wait_until"
@@ -46,7 +46,7 @@ def dangers(source: str) -> Iterator[tuple[int, str]]:
             yield node.lineno, f"{name}: an example may take as long as it takes"
         if (
             name == "wait_for_function"
-        ):  # The page's policy forbids it, unless what it waits for holds at once.
+        ):  # The page's policy forbids it, unless its condition holds at once.
             yield node.lineno, f"{name}: use limits.wait_until with page.evaluate"
         if any(map(is_short, limits)):
             yield node.lineno, f"{name}: use limits.MOMENT or limits.LONG"
@@ -92,5 +92,5 @@ def test_a_short_limit_is_found(line: str) -> None:
         "time.sleep(0.5)",
     ],
 )
-def test_what_only_ends_what_hangs_is_left_alone(line: str) -> None:
+def test_limits_that_only_end_hanging_tests_are_allowed(line: str) -> None:
     assert list(dangers(line)) == []

@@ -1,4 +1,4 @@
-"""What is installed by hashes is what the program needs, and may be given away with it."""
+"""Packages that are installed by hashes are those that the program needs, with free licenses."""
 
 import re
 import tomllib
@@ -59,7 +59,7 @@ def test_licenses_are_known_as_compatible_or_refused(expression: str, compatible
     assert is_compatible(expression) == compatible
 
 
-def test_licenses_are_read_from_what_packages_say() -> None:
+def test_licenses_are_read_from_packages() -> None:
     from importlib.metadata import distribution
 
     for name, expected in {

@@ -1,4 +1,4 @@
-"""What is built holds all that runs, and a README that can be read on a package index."""
+"""The built files have everything that runs, and a README that a package index can show."""
 
 import importlib.util
 import re
@@ -34,7 +34,7 @@ def test_an_installation_holds_all_that_runs(tmp_path: Path) -> None:
     assert re.findall(r"!?\[[^]]*\]\((?!https:)[^)]*\)", described) == []
 
 
-def test_a_package_index_gets_addresses_where_there_are_some() -> None:
+def test_a_package_index_gets_addresses_if_there_are_some() -> None:
     spec = importlib.util.spec_from_file_location("hatch_build", ROOT / "hatch_build.py")
     assert spec is not None
     assert spec.loader is not None

@@ -1,4 +1,4 @@
-"""The code of the protocol's pages, taken from them, does what the vectors say; and the schema."""
+"""The code of the protocol's pages, taken from them, agrees with the vectors and the schema."""
 
 import json
 import re
@@ -29,7 +29,7 @@ def _vector(name: str) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def code() -> Any:
-    """Return the names that the pages define; RFC 8785 is all that they take as given."""
+    """Return the names that the pages define; only RFC 8785 is given to them."""
     names: dict[str, Any] = {"canonical": rfc8785.dumps}
     for page in PAGES:
         for block in re.findall(r"```python\n(.*?)```", page.read_text(), re.S):
@@ -38,7 +38,7 @@ def code() -> Any:
 
 
 def _drawn(words: list[int], draw: Callable[[Iterator[int]], Any]) -> Any:
-    """Return what is drawn from these words, all of which must be used."""
+    """Return the draw from these words, all of which must be used."""
     left = iter(words)
     result = draw(left)
     assert list(left) == []
@@ -107,7 +107,7 @@ def _check_reports(code: Any, case: dict[str, Any], memory: Callable[..., Any]) 
 def test_randomizers_report_as_the_vectors_say(code: Any) -> None:
     found = _vector("randomizers")
     for case in found["cases"]:
-        # A device that is used once draws what it would remember from fresh words.
+        # A device that is used once draws from fresh words what it would remember.
         _check_reports(code, case, lambda one, words: lambda *what: words)
         ratio = code.fraction(case["randomizer"]["ratio"])
         assert code.ln(ratio) == pytest.approx(case["epsilon"], abs=1e-12)
@@ -268,7 +268,7 @@ def test_whole_waves_are_those_of_the_vectors(code: Any) -> None:
 
 def test_the_schema_is_that_of_the_api_and_holds_of_the_transcripts() -> None:
     schema = json.loads((ROOT / "docs/protocol.schema.json").read_text())
-    # If this fails on purpose: python tests/vectors/generate.py
+    # If this fails on purpose, run: python tests/vectors/generate.py
     assert schema == protocol_schema()
     got, sent = (
         OAS31Validator({**schema, "$ref": f"#/$defs/{name}"})

@@ -1,4 +1,4 @@
-"""What is released works where nothing else is installed."""
+"""The released files work where nothing else is installed."""
 
 import subprocess
 import sys

@@ -1,13 +1,13 @@
-"""The likelihood-ratio test of two groups near a border: its size, and that of what could mend it.
+"""Measure the size of the likelihood-ratio test of two groups near a border, and of two remedies.
 
 `OPENBLAS_NUM_THREADS=1 python benchmarks/inference/border.py`
 
-Two groups of equal size have the same share, through k-RR. By sums over all outcomes it prints how
-often the test of equal shares rejects at 5 %: with chi-square, as `regress` does; with the quantile
-of the mixture of chi-squares that it follows at a share of 0 (Self and Liang, Journal of the
-American Statistical Association 1987), where the fitted share is 0, and everywhere; and with the
-law of outcomes at the fitted share (parametric bootstrap). It has no goal: it is what
-docs/analysis.md says of tests near a border.
+Two groups of equal size have the same share, observed through k-RR. By sums over all outcomes the
+benchmark prints how often the test of equal shares rejects at 5 %: with chi-square, as `regress`
+does; with the quantile of the mixture of chi-squares that the statistic follows at a share of 0
+(Self and Liang, Journal of the American Statistical Association 1987), where the fitted share is 0,
+and everywhere; and with the law of outcomes at the fitted share (parametric bootstrap). It has no
+goal: docs/analysis.md reports its numbers on tests near a border.
 """
 
 from itertools import product
@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 
 SHARES, EPSILONS, SIZES = (0.0, 0.005, 0.01, 0.02, 0.05, 0.2), (1.0, 2.0), (500, 2000)
 ALPHA = 0.05
-#: Chances of outcomes that are left out.
+#: The probability of all outcomes that are left out.
 RARE = 1e-9
 
 
@@ -64,11 +64,11 @@ def _bootstrap(
     chances: Array,
     design: tuple[int, float, float],
 ) -> float:
-    """Return how often a statistic is above the quantile of its law at the fitted share."""
+    """Return how often a statistic exceeds the quantile of its law at the fitted share."""
     members, p, q = design
     order = np.argsort(-statistics.ravel(), kind="stable")
     falling = statistics.ravel()[order]
-    # The last outcome with the same statistic, of each.
+    # For each outcome, the last one with the same statistic.
     last = np.empty(len(order), dtype=np.int64)
     last[order] = np.searchsorted(-falling, -falling, side="right") - 1
     rejected = 0.0

@@ -1,8 +1,9 @@
-"""How often calibrated intervals hold where groups answer a survey unequally often.
+"""Measure how often calibrated intervals hold if groups answer a survey unequally often.
 
-`python benchmarks/inference/calibration.py [SAMPLES]`, some ten minutes for the 500 samples of each
-cell. The margins and the question are randomized with the same ε. Coverage is that of a share in
-the population; its Monte Carlo error is .01. The exit status is 1 if a mean over all cells is off.
+`python benchmarks/inference/calibration.py [SAMPLES]` takes some ten minutes with 500 samples for
+each cell. The margins and the question are randomized with the same ε. Coverage is that of a share
+in the population; its Monte Carlo error is .01. The exit status is 1 if the mean coverage over all
+cells is too low.
 """
 
 import sys
@@ -23,7 +24,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Population:
-    """Shares of each margin's groups, and by groups who says yes, and who takes part."""
+    """The shares of each margin's groups; and by group, who says yes and who takes part."""
 
     shares: tuple[tuple[float, ...], ...]
     rates: Array
@@ -31,7 +32,7 @@ class Population:
 
     @property
     def truth(self) -> float:
-        """The share of those who would say yes, if margins are independent."""
+        """Return the share of people who would say yes, if margins are independent."""
         joint = np.array(1.0)
         for shares in self.shares:
             joint = np.multiply.outer(joint, shares)
@@ -78,7 +79,7 @@ def column(name: str, answers: Ints, k: int, epsilon: float, rng: np.random.Gene
 def sampled(
     population: Population, n: int, epsilon: float, rng: np.random.Generator
 ) -> tuple[list[Margin], Column]:
-    """Return the margins, and the question, as n people who took part reported on them."""
+    """Return the margins and the question, as reported by n people who took part."""
     people = np.array([rng.choice(len(each), 8 * n, p=each) for each in population.shares])
     there = rng.random(8 * n) < population.takes_part[tuple(people)]
     groups = people[:, there][:, :n]

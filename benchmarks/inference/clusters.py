@@ -1,12 +1,13 @@
-"""Models of respondents in clusters: whether intervals cover, and tests have the size they claim.
+"""Measure models of respondents in clusters: whether intervals cover, and tests keep their size.
 
 `OPENBLAS_NUM_THREADS=1 python benchmarks/inference/clusters.py [--replications N]`
 
-Logistic models of a randomized outcome (k-RR) with a predictor of respondents and one of clusters.
-The first table is of random intercepts, normal with standard deviation sigma, in clusters of 25;
-the second of robust errors, for the mean over clusters, of equal and of very unequal sizes. The
-exit status is 1 if 95 % intervals cover in less than 93 % of samples, or tests of sigma = 0 reject
-in more than 7 % of samples in which it is 0, each by more than 3 standard errors of the simulation.
+The models are logistic, with a randomized outcome (k-RR), a predictor of respondents and a
+predictor of clusters. The first table is about random intercepts, normal with standard deviation
+sigma, in clusters of 25. The second is about robust errors for the mean over clusters, of equal and
+of very unequal sizes. The exit status is 1 if 95 % intervals cover in less than 93 % of samples, or
+if tests of sigma = 0 reject in more than 7 % of samples in which it is 0, each by more than 3
+standard errors of the simulation.
 """
 
 from itertools import product
@@ -21,7 +22,7 @@ from analysis.study.regression import regress
 
 COUNTS, EPSILONS, SIGMAS, MEMBERS = (20, 40), (1.0, 2.0, 3.0), (0.0, 0.5, 1.0), 25
 COEFFICIENTS = (-0.5, 0.8, 0.5)
-#: Of robust errors.
+#: The cases of robust errors.
 SIGMA = 0.7
 LEAST_COVERAGE, MOST_REJECTED = 0.93, 0.07
 
@@ -88,7 +89,10 @@ def intercepts(replications: int) -> bool:
 
 
 def robust(replications: int) -> bool:
-    """Print coverage of robust intervals by number and sizes of clusters; whether it is enough."""
+    """Print coverage of robust intervals by number and sizes of clusters.
+
+    Return if it is enough.
+    """
     least = LEAST_COVERAGE - 3 * sqrt(LEAST_COVERAGE * (1 - LEAST_COVERAGE) / replications)
     print(f"\nrobust errors, {replications} samples each: coverage of 95 % intervals")
     print(
@@ -96,7 +100,7 @@ def robust(replications: int) -> bool:
     )
     met = True
     for count, unequal in product((10, 20, 40), (False, True)):
-        # The largest of unequal ones has some 40 % of all respondents if there are 10.
+        # If there are 10 unequal clusters, the largest has some 40 % of all respondents.
         sizes = np.full(count, 50)
         if unequal:
             parts = 1.5 ** -np.arange(10.0).repeat(count // 10)

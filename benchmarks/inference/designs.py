@@ -1,7 +1,7 @@
-"""How often 95 % intervals hold for designs of two samples, or with unknown probabilities.
+"""Measure how often 95 % intervals hold for designs of two samples or with unknown probabilities.
 
-`OPENBLAS_NUM_THREADS=1 python benchmarks/inference/designs.py`: made-up samples; the Monte Carlo
-error of a coverage of .95 is .007, and .011 of the question with an anchor.
+`OPENBLAS_NUM_THREADS=1 python benchmarks/inference/designs.py`. Samples are simulated; the Monte
+Carlo error of a coverage of .95 is .007, and .011 for the question with an anchor.
 """
 
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ _DESIGNS = {
 _ANCHOR = """
 design = {name = "crosswise-anchor", prevalence = 0.2, anchor = "a", anchor_prevalence = 0.2}
 """
-#: Shares of no and yes (and of cheaters), then what is unknown.
+#: Shares of no and yes (and of cheaters), then the unknown probabilities.
 _TRUTHS: dict[str, list[tuple[float, ...]]] = {
     "unrelated": [(0.8, 0.2, 0.35), (0.95, 0.05, 0.35), (1.0, 0.0, 0.35), (0.8, 0.2, 0.02)],
     "lie-detector": [(0.8, 0.2, 0.75), (0.95, 0.05, 0.75), (0.8, 0.2, 1.0), (1.0, 0.0, 0.75)],
@@ -66,7 +66,7 @@ def coverage(name: str, truth: Sequence[float], n: int) -> Floats:
 
 
 def coverage_with_anchor(truth: Sequence[float], n: int) -> Floats:
-    """Return the same of the crosswise model with an anchor, of n respondents."""
+    """Return the same for the crosswise model with an anchor, with n respondents."""
     found, rng = design(_ANCHOR), np.random.default_rng(n)
     held = np.zeros(3, dtype=np.float64)
     for _ in range(TIMES_OF_ANCHOR):

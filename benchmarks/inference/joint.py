@@ -1,13 +1,13 @@
-"""Crosstabs and tests: whether intervals cover, tests have their size, and how long a table takes.
+"""Measure crosstabs and tests: coverage of intervals, size of tests, and the time of a table.
 
 `OPENBLAS_NUM_THREADS=1 python benchmarks/inference/joint.py [--replications N]`
 
-The exit status is 1 if 95 % intervals of a cell cover its share in less than 93 % of samples, by
-more than 3 standard errors of the simulation; if a test at .05 with 1000 respondents and ε = 1
-rejects what is true in less than 3 % or more than 7 %, by more than 2 of them, or one of
-independence or difference with ε = 3 and values that 1 % have in more than that; or if a table of
-5 × 5 from a million reports, with all errors and covariances, takes more than 3 times as long as
-counting its two columns apart.
+The exit status is 1 in any of these cases: 95 % intervals of a cell cover its share in less than 93
+% of samples, by more than 3 standard errors of the simulation; a test at .05 with 1000 respondents
+and ε = 1 rejects a true hypothesis in less than 3 % or more than 7 % of samples, by more than 2
+standard errors; a test of independence or difference with ε = 3 and values that 1 % have does so in
+more than that; or a 5 × 5 table from a million reports, with all errors and covariances, takes more
+than 3 times as long as counting its two columns separately.
 """
 
 import argparse
@@ -73,7 +73,7 @@ RARE_CHANNELS = [
 
 
 def krr(k: int, epsilon: float) -> NDArray[np.float64]:
-    """Columns are true values."""
+    """Return the matrix of k-RR; columns are true values."""
     e = np.exp(epsilon)
     return np.asarray(np.where(np.eye(k, dtype=bool), e, 1.0) / (e + k - 1))
 
@@ -121,7 +121,7 @@ def coverage(rng: np.random.Generator, replications: int) -> bool:
 def channel(
     mechanism: str, spec: dict[str, Any], k: int, epsilon: float = 1.0
 ) -> tuple[Column, NDArray[np.float64]]:
-    """A column with a row for every report, and the chance of each under each value."""
+    """Return a column with a row for every report, with its probability under each value."""
     options = [{"id": f"v{place}", "text": f"v{place}"} for place in range(k)]
     asked = {"id": mechanism, "text": "?", "epsilon": epsilon, "options": options, **spec}
     survey = freeze(
@@ -154,14 +154,14 @@ def channel(
 
 
 def sizes(rng: np.random.Generator, replications: int) -> bool:
-    """Print how often each test rejects what is true, for each channel."""
+    """Print how often each test rejects a true hypothesis, for each channel."""
     print(f"\nSize of tests at .05, n {N}, ε 1: of independence, fit, and difference")
     low, high = SIZES
     good = True
     for mechanism, spec, k in CHANNELS:
         column, law = channel(mechanism, spec, k)
         parts = len(column.values)
-        # One value that nobody has is the hardest.
+        # A value that nobody has is the hardest case.
         shares = np.append(np.arange(parts - 1, 0, -1), 0) / (parts * (parts - 1) / 2)
 
         def sample(name: str, column: Column = column, chances: Any = law @ shares) -> Column:
@@ -186,7 +186,7 @@ def sizes(rng: np.random.Generator, replications: int) -> bool:
 
 
 def rare_sizes(rng: np.random.Generator, replications: int) -> bool:
-    """Print how often tests reject what is true, with little noise and values that few have."""
+    """Print how often tests reject true hypotheses if noise is little and some values are rare."""
     print(
         f"\nSize at .05, ε 3, values of 1 %: of independence, n {N}, and difference from n {N // 4}"
     )
@@ -230,7 +230,7 @@ def speed(rng: np.random.Generator) -> bool:
         task()
         return time.perf_counter() - started
 
-    # The least times: those of a busy machine are of other things.
+    # The least times count: on a busy machine, longer times measure other programs.
     ours, plain = (
         min(seconds(task) for _ in range(30))
         for task in (table, lambda: (np.bincount(one), np.bincount(other)))
@@ -244,7 +244,7 @@ def speed(rng: np.random.Generator) -> bool:
 
 
 def main() -> int:
-    """Measure all; 1 if a goal is missed."""
+    """Measure everything; return 1 if a goal is missed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--replications", type=int, default=400)
     replications = parser.parse_args().replications

@@ -1,11 +1,13 @@
-"""Do the intervals of a number's mean, variance and quartiles hold, and is the bootstrap fast?
+"""Measure how often the intervals of a number hold, and how long its bootstrap takes.
 
-Simulated surveys: `python benchmarks/inference/number.py [DRAWS]`, 100 draws a cell if not given.
-The exit status is 1 if an interval covers less than GOAL, by more than chance can explain, or if
-1000 resamples of a distribution take more than FAST times one cold fit.
+These are the intervals of mean, variance and quartiles, in simulated surveys: `python
+benchmarks/inference/number.py [DRAWS]`, by default 100 draws a cell. The exit status is 1 if an
+interval covers less than GOAL, by more than chance can explain, or if 1000 resamples of a
+distribution take more than FAST times one cold fit.
 
-Whether an interval but the mean's covers is told by the two tests next to the truth, which the
-search for its ends would meet; that search runs for some draws, for the widths, and should agree.
+Except for the mean, whether an interval covers is decided by the two tests next to the truth, which
+the search for its ends would meet. That search runs for some draws, to measure widths, and should
+agree.
 """
 
 import os
@@ -33,11 +35,11 @@ from analysis.estimate.number import QUARTILES, number_quantities
 from analysis.mechanisms import MECHANISMS
 
 GOAL, FAST = 0.93, 50
-#: Chance of a cell at GOAL to be told below it.
+#: The probability that a cell at GOAL is reported to be below it.
 ERROR = 1e-4
 NUMBERS = 100
 SKIPPED = 0.2
-#: Steps of a grid that an author may name, where the mechanism's own has one.
+#: Steps of a grid that an author may name, if the mechanism's own grid has one step.
 NAMED = 20
 TERMS = ("mean", "variance", *QUARTILES)
 
@@ -51,12 +53,12 @@ class Cell:
     no_answer: bool
     shape: str
     n: int
-    #: Of the grid, if the survey's author names it.
+    #: The steps of the grid, if the survey's author names them.
     steps: int | None = None
 
 
 def shapes() -> dict[str, NDArray[np.float64]]:
-    """Shares of the numbers 0..NUMBERS; the ends have a quartile where it is hardest to tell."""
+    """Return shares of the numbers 0..NUMBERS; one quartile lies at an end, the hardest place."""
     place = np.arange(NUMBERS + 1) / NUMBERS
     skewed = np.exp(-6 * place)
     point, ends = np.zeros(NUMBERS + 1), np.zeros(NUMBERS + 1)
@@ -70,7 +72,7 @@ def shapes() -> dict[str, NDArray[np.float64]]:
 
 
 def question(cell: Cell) -> tuple[Any, Any, Numbers]:
-    """Mechanism, randomizer and domain."""
+    """Return the mechanism, the randomizer and the domain."""
     domain = Numbers(Fraction(0), Fraction(NUMBERS), NUMBERS, cell.no_answer)
     mechanism = MECHANISMS[cell.mechanism]
     named = {} if cell.steps is None else {"steps": cell.steps}
@@ -78,7 +80,7 @@ def question(cell: Cell) -> tuple[Any, Any, Numbers]:
 
 
 def law_of_reports(cell: Cell, randomizer: Any) -> NDArray[np.float64]:
-    """The exact chance of each report of a random respondent."""
+    """Return the exact probability of each report of a random respondent."""
     encoder, channel = randomizer.encoder, randomizer.channel
     rows = np.array([channel.weights(one) for one in range(channel.inputs)], dtype=float)
     rows /= rows[0].sum()
@@ -99,7 +101,7 @@ def truth(shape: str) -> dict[str, float]:
 
 
 def simulated(cell: Cell, draws: int) -> tuple[dict[str, float], dict[str, float], int]:
-    """Coverage and mean width of each term, and in how many draws search and tests disagree."""
+    """Return coverage and mean width of each term; in how many draws search and tests disagree."""
     mechanism, randomizer, domain = question(cell)
     rng = np.random.default_rng([1, *map(ord, repr(cell))])
     law, true = law_of_reports(cell, randomizer), truth(cell.shape)
@@ -146,7 +148,7 @@ def simulated(cell: Cell, draws: int) -> tuple[dict[str, float], dict[str, float
 
 
 def coverage(draws: int) -> bool:
-    """Print coverage and widths of all cells; whether the goal is met."""
+    """Print coverage and widths of all cells; return whether the goal is met."""
     kinds = [
         *product(("optimal", "square-wave"), ("1", "2"), (False, True)),
         ("laplace", "2", False),
@@ -181,7 +183,7 @@ def coverage(draws: int) -> bool:
 
 
 def bootstrap() -> bool:
-    """Print how long 1000 resamples take beside one cold fit; whether that is fast enough."""
+    """Print the time of 1000 resamples beside one cold fit; return whether it is short enough."""
     print("\nTime of 1000 resamples over that of one cold fit, same stopping rule, 2000 reports")
     fine = True
     for name, epsilon, no_answer in (
@@ -215,7 +217,7 @@ def bootstrap() -> bool:
 
 
 def bands(draws: int) -> None:
-    """Print how often the bands cover; no goal: they have the bias of smoothing."""
+    """Print how often the bands cover; there is no goal, since they have the bias of smoothing."""
     print(f"\nCoverage of bands of ten ranges (lowest, mean of ten), {draws} draws; no goal")
     named = (("optimal", None), ("square-wave", None), ("laplace", NAMED))
     for (name, steps), shape, n in product(named, ("uniform", "skewed"), (500, 2000)):

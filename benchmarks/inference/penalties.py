@@ -39,7 +39,7 @@ CASES = [
 
 @dataclass(frozen=True)
 class Group:
-    """Counts of events that people of a group report, with their chances.
+    """Counts of events that people of a group report, with their probabilities.
 
     `plain` and `jeffreys` (counts, log-odds) are the log-likelihood of each on a grid of log-odds.
     """
@@ -50,7 +50,7 @@ class Group:
 
 
 def group(size: int, log_odds: float, span: int, epsilon: float) -> Group:
-    """Return a group on a grid of log-odds that is `span` steps wide to either side of the true."""
+    """Return a group on a grid of log-odds that extends `span` steps to both sides of the truth."""
     truth = 1.0 if epsilon == inf else exp(epsilon) / (1 + exp(epsilon))
     counts = np.arange(size + 1)
     chances = binom.pmf(counts, size, 1 - truth + (2 * truth - 1) * expit(log_odds))
@@ -70,7 +70,7 @@ def log_f(slopes: Array, m: float) -> Array:
 
 
 def covers(profile: Array, chances: Array) -> float:
-    """Return how often an interval has the truth, in the middle of the grid of its profile."""
+    """Return how often an interval contains the truth, the middle of the grid of its profile."""
     below = profile.max(axis=1) - profile[:, profile.shape[1] // 2]
     return float(chances @ (below <= CUTOFF))
 
@@ -90,7 +90,7 @@ def told(slope: Array, intercept: Array, chances: Array, grid: Array) -> str:
 
 
 def compare(epsilon: float, n: int, rare: float, other: float) -> float:
-    """Print one line; return how often intervals with log-F(1, 1) priors cover, the least."""
+    """Print one line; return the least coverage of intervals with log-F(1, 1) priors."""
     truth = float(logit(rare)), float(logit(other))
     first = group(n // 2, truth[0], REACH, epsilon)
     second = group(n // 2, truth[1], 2 * REACH, epsilon)
@@ -101,7 +101,7 @@ def compare(epsilon: float, n: int, rare: float, other: float) -> float:
     weights: Array = np.asarray(chances[kept] / chances[kept].sum())
 
     def profiles(base: Array, top: Array) -> tuple[Array, Array]:
-        """Profiles of the slope, and of the intercept, without a prior."""
+        """Return profiles of the slope and of the intercept, without a prior."""
         windows = np.lib.stride_tricks.sliding_window_view(top, 2 * REACH + 1, axis=1)
         of_slope = np.empty((len(pairs), len(slopes)))
         for count in range(len(base)):

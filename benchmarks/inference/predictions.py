@@ -1,11 +1,11 @@
-"""Predictions and average effects of a randomized number: whether intervals cover.
+"""Measure whether intervals cover for predictions and average effects of a randomized number.
 
 `OPENBLAS_NUM_THREADS=1 python benchmarks/inference/predictions.py [--replications N]`
 
-A logistic model of a randomized outcome has a number of some values as its predictor, randomized,
-too (k-RR). Its profile often has several peaks, since steep slopes, which set values apart, are
-possible beside flat ones. The exit status is 1 if 95 % intervals of predicted shares cover in less
-than 93 % of samples, by more than 3 standard errors of the simulation.
+A logistic model of a randomized outcome has as its predictor a number of some values, which is also
+randomized (k-RR). Its profile often has several peaks, since steep slopes, which separate the
+values, are possible beside flat ones. The exit status is 1 if 95 % intervals of predicted shares
+cover in less than 93 % of samples, by more than 3 standard errors of the simulation.
 """
 
 from collections.abc import Callable
@@ -26,7 +26,7 @@ Shares = Callable[[NDArray[np.int64]], NDArray[np.float64]]
 
 @dataclass(frozen=True)
 class Case:
-    """So many respondents, values and ε, with the share of events by value."""
+    """The number of respondents and of values, ε, and the share of events by value."""
 
     name: str
     n: int
@@ -58,7 +58,7 @@ def sampled(case: Case, seed: int) -> Regression:
 
 
 def coverage(replications: int) -> bool:
-    """Print how often intervals cover, and how long they are; whether the goal is met."""
+    """Print how often intervals cover, and how long they are; return whether the goal is met."""
     least = LEAST_COVERAGE - 3 * sqrt(LEAST_COVERAGE * (1 - LEAST_COVERAGE) / replications)
     print(f"95 % intervals, {replications} samples each; of shares at least {least:.3f}")
     print(f"{'':20}{'n':>6}{'values':>8}{'ε':>4}  shares (length)", end="")

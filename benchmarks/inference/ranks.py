@@ -1,10 +1,10 @@
-"""Ranks of the answers of a column from elsewhere: how often they are wrong, also in samples.
+"""Measure how often ranks of answers in data from elsewhere are wrong, also in complex samples.
 
 `OPENBLAS_NUM_THREADS=1 python benchmarks/inference/ranks.py [--replications N]`
 
 For each design it prints in how many samples some rank of the 95 % ranks leaves out the true one,
-and in how many an answer is told to be the first that is not the only one. The exit status is 1 if
-either is more than 5 %, by more than 3 standard errors of the simulation.
+and in how many an answer is declared the first although it is not the only first. The exit status
+is 1 if either is more than 5 %, by more than 3 standard errors of the simulation.
 """
 
 from itertools import product
@@ -21,7 +21,7 @@ from analysis.study.ranking import column_ranks
 Array = NDArray[np.float64]
 
 MOST_WRONG = 0.05
-#: True shares: a tie of two and nearly so, and rare ones that are tied.
+#: True shares: a tie of two, nearly a tie, and rare ones that are tied.
 SHARES = {
     2: ([0.5, 0.5], [0.48, 0.52]),
     3: ([0.4, 0.4, 0.2], [0.9, 0.05, 0.05]),
@@ -36,7 +36,7 @@ DESIGNS: dict[str, Array] = {
     "one-sided, 3": np.array([[1.0, 0.3, 0.3], [0.0, 0.7, 0.0], [0.0, 0.0, 0.7]]),
 }
 SIZES, OF_SAMPLES = (30, 300), ("weights", "clusters", "strata, weights and clusters")
-#: Of a Dirichlet law of the shares of clusters of five: correlations within them are 0.1.
+#: The parameter of a Dirichlet law of shares in clusters of five, with correlations of 0.1 within.
 CONCENTRATION, MEMBERS = 9.0, 5
 
 
@@ -67,7 +67,7 @@ def drawn(
 def wrong(
     replications: int, matrix: Array, shares: list[float], n: int, kind: str
 ) -> tuple[float, float, float]:
-    """Return how often ranks are wrong, and a first is, and how many ranks an answer has."""
+    """Return how often ranks are wrong, how often a first is, and how many ranks an answer has."""
     every, errors, false, width = np.array(shares), 0, 0, 0.0
     k = len(shares)
     alone = every.argmax() if (every == every.max()).sum() == 1 else -1
@@ -86,7 +86,7 @@ def wrong(
 
 
 def goal(replications: int) -> bool:
-    """Print errors of all designs and samples; whether none is too frequent."""
+    """Print errors for all designs and samples; return whether none is too frequent."""
     most = MOST_WRONG + 3 * sqrt(MOST_WRONG * (1 - MOST_WRONG) / replications)
     print(f"errors of 95 % ranks, {replications} samples each; at most {most:.3f}")
     print(f"{'design':16}{'drawn':30}{'n':>5}  {'shares':28}{'wrong':>7}{'first':>7}{'ranks':>7}")

@@ -26,7 +26,7 @@ from analysis.study.regression import Regression, regress
 
 SHARES, EPSILONS, SIZES = (0.0, 0.005, 0.01, 0.02), (1.0, 2.0), (500, 2000)
 OTHER = 0.2
-#: Shares of both groups, where nothing is at the border.
+#: Shares of both groups, if nothing is at the border.
 COMMON = (0.05, 0.2)
 LEAST_COVERAGE, MOST_REJECTED, MOST_TIMES = 0.93, 0.07, 10.0
 
@@ -34,7 +34,7 @@ LEAST_COVERAGE, MOST_REJECTED, MOST_TIMES = 0.93, 0.07, 10.0
 def sampled(
     shares: tuple[float, float], epsilon: float, n: int, seed: int, interval: str
 ) -> Regression:
-    """Return the model of one sample; both kinds of intervals see the same."""
+    """Return the model of one sample; both kinds of intervals use the same sample."""
     rng = np.random.default_rng(
         [seed, n, round(1000 * epsilon), *(round(1000 * s) for s in shares)]
     )
@@ -51,7 +51,7 @@ def truth(shares: tuple[float, float]) -> tuple[float, float]:
 
 
 def coverage(replications: int) -> bool:
-    """Print coverage of both coefficients by both kinds of intervals; whether the goal is met."""
+    """Print coverage of both coefficients by both kinds of intervals; return if the goal is met."""
     least = LEAST_COVERAGE - 3 * sqrt(LEAST_COVERAGE * (1 - LEAST_COVERAGE) / replications)
     print(f"coverage of 95 % intervals, {replications} samples each; at least {least:.3f}")
     print(f"{'':27}{'profile':>24}{'Wald':>26}")
@@ -79,7 +79,7 @@ def coverage(replications: int) -> bool:
 
 
 def size(replications: int) -> bool:
-    """Print how often a slope of 0 is rejected at 5 %; whether the goal is met."""
+    """Print how often a slope of 0 is rejected at 5 %; return whether the goal is met."""
     most = MOST_REJECTED + 3 * sqrt(MOST_REJECTED * (1 - MOST_REJECTED) / replications)
     print(f"\nlikelihood-ratio tests of a slope of 0 at 5 %, {replications} samples each")
     print(f"{'ε':>3}{'n':>6}{'both groups':>13}{'rejects':>9}{'covers':>8}")
@@ -100,7 +100,7 @@ def size(replications: int) -> bool:
 
 
 def speed() -> bool:
-    """Print how long a usual fit takes with both kinds of intervals; whether the goal is met."""
+    """Print the time of a usual fit with both kinds of intervals; return if the goal is met."""
     print("\ntime of a profile, as a multiple of Wald's interval, fit included")
     met = True
     for shares, n in (((0.005, OTHER), 2000), (COMMON, 2000), (COMMON, 20000)):

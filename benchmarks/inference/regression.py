@@ -1,14 +1,14 @@
-"""Regression with randomized columns: its time beside statsmodels, and whether intervals cover.
+"""Measure regression with randomized columns: its time beside statsmodels, and its coverage.
 
 `OPENBLAS_NUM_THREADS=1 python benchmarks/inference/regression.py [--replications N]`
 
-The exit status is 1 if a logistic regression of a randomized outcome, 100 000 rows and 10 columns
-that are all different, takes more than 3 times as long as statsmodels' plain Logit on the true
-answers, or its profiles more than 10 times as long as the fit; or if 95 % intervals of a
-coefficient cover it in less than 93 % of samples of 2000 respondents, by more than 3 standard
-errors of the simulation. So must those of corrected scores where errors have another law than the
-likelihood takes; of that, at ε = 1, a message must tell in 80 % of samples at least, and in 1 % at
-most where they have not.
+The exit status is 1 in any of these cases: a logistic regression of a randomized outcome, with 100
+000 rows and 10 columns that are all different, takes more than 3 times as long as statsmodels'
+plain Logit on the true answers; its profiles take more than 10 times as long as the fit; or 95 %
+intervals of a coefficient cover it in less than 93 % of samples of 2000 respondents, by more than 3
+standard errors of the simulation. The intervals of corrected scores must cover as often if errors
+follow another law than the likelihood assumes. At ε = 1 a message must say so in at least 80 % of
+these samples, and in at most 1 % of samples in which errors follow that law.
 """
 
 import argparse
@@ -38,7 +38,7 @@ Drawn = tuple[dict[str, Column], dict[str, NDArray[Any]]]
 
 
 def krr(k: int, epsilon: float) -> NDArray[np.float64]:
-    """Columns are true values."""
+    """Return the matrix of k-RR; columns are true values."""
     e = np.exp(epsilon)
     return np.asarray(np.where(np.eye(k, dtype=bool), e, 1.0) / (e + k - 1))
 
@@ -54,13 +54,13 @@ def column(
 
 
 def draw(rng: np.random.Generator, shares: NDArray[np.float64]) -> NDArray[np.int64]:
-    """A value for each row of shares."""
+    """Draw a value for each row of shares."""
     bounds = shares.cumsum(axis=1)[:, :-1]
     return np.asarray((rng.random(len(shares))[:, None] > bounds).sum(axis=1))
 
 
 def of_a_logistic_outcome(epsilon: float) -> Callable[[np.random.Generator], Drawn]:
-    """Outcome randomized, its predictors known."""
+    """Return a randomized outcome with known predictors."""
 
     def sample(rng: np.random.Generator) -> Drawn:
         age, team = rng.normal(size=N), rng.integers(0, 2, N)
@@ -71,7 +71,7 @@ def of_a_logistic_outcome(epsilon: float) -> Callable[[np.random.Generator], Dra
 
 
 def of_three_categories(rng: np.random.Generator) -> Drawn:
-    """Outcome of three values randomized at ε = 2."""
+    """Return an outcome of three values, randomized at ε = 2."""
     age = rng.normal(size=N)
     logits = np.column_stack([np.zeros(N), 0.3 + 0.6 * age, -0.2 - 0.5 * age])
     return {"y": column(rng, ["a", "b", "c"], draw(rng, softmax(logits, axis=1)), 2.0)}, {
@@ -82,7 +82,7 @@ def of_three_categories(rng: np.random.Generator) -> Drawn:
 def of_a_predictor(
     outcome: Callable[[np.random.Generator, NDArray[np.float64]], NDArray[Any]],
 ) -> Callable[[np.random.Generator], Drawn]:
-    """Predictor randomized at ε = 2, outcome known."""
+    """Return a predictor randomized at ε = 2, and a known outcome."""
 
     def sample(rng: np.random.Generator) -> Drawn:
         age = rng.normal(size=N)
@@ -94,7 +94,7 @@ def of_a_predictor(
 
 
 def of_both(rng: np.random.Generator) -> Drawn:
-    """Outcome and predictor randomized, each at ε = 2."""
+    """Return an outcome and a predictor, each randomized at ε = 2."""
     columns, known = of_a_predictor(lambda rng, eta: (rng.random(N) < expit(eta)).astype(int))(rng)
     return columns | {"y": column(rng, ["no", "yes"], known["y"], 2.0)}, {"age": known["age"]}
 
@@ -143,7 +143,8 @@ CASES = (
 )
 
 
-#: Families; outcomes of a generator and linear predictors; whether that is the likelihood's law.
+#: Families: outcomes from a generator and linear predictors; whether the likelihood assumes this
+#: law.
 LAWS: tuple[tuple[str, str, Callable[[np.random.Generator, NDArray[Any]], Any], bool], ...] = (
     ("normal", "linear", lambda rng, eta: eta + rng.normal(size=N), True),
     ("Poisson", "poisson", lambda rng, eta: rng.poisson(np.exp(eta)), True),
@@ -161,14 +162,14 @@ LAWS: tuple[tuple[str, str, Callable[[np.random.Generator, NDArray[Any]], Any], 
 def of_a_law(
     rng: np.random.Generator, law: Callable[[np.random.Generator, NDArray[Any]], Any]
 ) -> Drawn:
-    """Predictor randomized at ε = 1, with an effect of 0.5."""
+    """Return a predictor randomized at ε = 1, with an effect of 0.5."""
     age, latent = rng.normal(size=N), (rng.random(N) < 0.3).astype(int)
     known = {"age": age, "y": law(rng, 0.5 * latent + 0.3 * age)}
     return {"x": column(rng, ["no", "yes"], latent, 1.0)}, known
 
 
 def speed() -> bool:
-    """Print both times; whether the goal is met."""
+    """Print both times; return whether the goal is met."""
     rng = np.random.default_rng(1)
     x = rng.normal(size=(ROWS, WIDTH))
     true = (rng.random(ROWS) < expit(x @ rng.normal(0, 0.3, WIDTH) - 0.5)).astype(int)
@@ -184,7 +185,7 @@ def speed() -> bool:
         middle = time.perf_counter()
         sm.Logit(true, sm.add_constant(x)).fit(disp=0)
         end = time.perf_counter()
-        # The first turn also imports and warms up.
+        # The first round also imports modules and warms up.
         if turn and found.converged:
             ours.append(fitted - start)
             profiled.append(middle - fitted)
@@ -201,7 +202,7 @@ def speed() -> bool:
 
 
 def coverage(replications: int) -> bool:
-    """Print coverage of each coefficient; whether the goal is met."""
+    """Print coverage of each coefficient; return whether the goal is met."""
     margin = 3 * sqrt(LEAST_COVERAGE * (1 - LEAST_COVERAGE) / replications)
     least = LEAST_COVERAGE - margin
     print(f"\n95 % intervals, n = {N}, {replications} samples each; at least {least:.3f}")
@@ -233,7 +234,7 @@ def coverage(replications: int) -> bool:
 
 
 def laws(replications: int) -> bool:
-    """Print what maximum likelihood and corrected scores make of other laws; if goals are met."""
+    """Print results of maximum likelihood and corrected scores under other laws; are goals met?"""
     least = LEAST_COVERAGE - 3 * sqrt(LEAST_COVERAGE * (1 - LEAST_COVERAGE) / replications)
     alarms = MOST_ALARMS + 3 * sqrt(MOST_ALARMS * (1 - MOST_ALARMS) / replications)
     print(f"\ncoefficient 0.5 of a predictor, ε 1, n = {N}, {replications} samples each")
@@ -275,7 +276,7 @@ def tell(goal: str, met: bool) -> bool:
 
 
 def run(description: str | None, *goals: Callable[[int], bool]) -> None:
-    """Check all goals, with replications as the command line says; exit with 1 if one is missed."""
+    """Check all goals, with replications from the command line; exit with 1 if one is missed."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--replications", type=int, default=400)
     replications = parser.parse_args().replications

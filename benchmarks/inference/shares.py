@@ -1,7 +1,8 @@
-"""How often each interval of a share holds it, by exact sums over all counts; nothing is drawn.
+"""Measure how often each interval of a share holds, by exact sums over all counts.
 
-`python benchmarks/inference/shares.py`, a minute. The exit status is 1 if an interval that is exact
-covers less often than its level anywhere, or one of 100,000 reports takes longer than a second.
+Nothing is drawn: `python benchmarks/inference/shares.py` takes a minute. The exit status is 1 if an
+exact interval covers less often than its level anywhere, or if an interval from 100,000 reports
+takes longer than a second.
 """
 
 import sys
@@ -20,19 +21,19 @@ SIZES = (100, 500, 2000)
 SHARES = np.linspace(0, 1, 201)
 #: Methods whose coverage is proved to be at least the level.
 EXACT = ("clopper-pearson", "feldman-cousins")
-#: Reports, and seconds that an interval may take of so many.
+#: A number of reports, and the seconds that their interval may take.
 MANY, SECONDS = 100_000, 1.0
 
 
 def support(k: int, epsilon: float) -> tuple[float, float]:
-    """p and q of k-ary randomized response."""
+    """Return p and q of k-ary randomized response."""
     return exp(epsilon) / (exp(epsilon) + k - 1), 1 / (exp(epsilon) + k - 1)
 
 
 def coverage_and_width(
     chances: NDArray[np.float64], n: int, p: float, q: float, method: str
 ) -> tuple[NDArray[np.float64], float]:
-    """Return how often each share's interval covers it, and the mean width over all shares."""
+    """Return how often the interval of each share covers it, and the mean width over all shares."""
     found = [share_interval(count, n, p, q, LEVEL, method) for count in range(n + 1)]
     low, high = (np.array([getattr(one, end) for one in found]) for end in ("low", "high"))
     held = (low <= SHARES[:, None]) & (SHARES[:, None] <= high)

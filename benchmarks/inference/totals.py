@@ -1,8 +1,8 @@
-"""How often intervals of totals hold: of counts by exact sums, of weighted samples by drawing them.
+"""Measure how often intervals of totals hold: counts by exact sums, weighted samples by draws.
 
-`python benchmarks/inference/totals.py`, some minutes. The exit status is 1 if the interval of a
-count covers less often than its level anywhere, or one of a weighted sample in less than .9 of 500
-samples, whose Monte Carlo error is .01.
+`python benchmarks/inference/totals.py` takes some minutes. The exit status is 1 if the interval of
+a count covers less often than its level anywhere, or if that of a weighted sample covers in less
+than .9 of 500 samples, whose Monte Carlo error is .01.
 """
 
 import sys
@@ -21,7 +21,7 @@ from analysis.estimate.intervals import finite_interval, share_interval
 Ints = NDArray[np.int64]
 
 LEVEL = 0.95
-#: What the values of weighted samples amount to.
+#: The amounts of the values of weighted samples.
 AMOUNTS = (0.0, 1.0, 4.0)
 CELLS = [(2, 0.5), (2, 1.0), (2, 2.0), (2, 4.0), (5, 1.0), (5, 4.0)]
 SIZES = (20, 100, 300)
@@ -30,7 +30,7 @@ MULTIPLES = (1.0, 1.5, 3.0, 10.0)
 
 
 def law(n: int, population: int, p: float, q: float) -> NDArray[np.float64]:
-    """Return the chance of each count of supporting reports (column), by carriers (row)."""
+    """Return the probability of each count of supporting reports (column), by carriers (row)."""
     among = np.arange(n + 1)
     of_asked = np.array(
         [np.convolve(binom.pmf(among, h, p), binom.pmf(among, n - h, q))[: n + 1] for h in among]
@@ -49,7 +49,7 @@ def reported(answers: Ints, epsilon: float, rng: np.random.Generator) -> Column:
 
 
 def lowest_of_samples(n: int, epsilon: float, samples: int = 500) -> float:
-    """Print how often totals of weighted samples are covered; return the least often."""
+    """Print how often intervals of weighted totals cover; return the lowest coverage."""
     rng = np.random.default_rng(5)
     sizes = np.array([2 * n, 6 * n])
     strata = [
@@ -84,7 +84,7 @@ def lowest_of_samples(n: int, epsilon: float, samples: int = 500) -> float:
 
 
 def main() -> int:
-    """Print coverage and length for each size; return 1 if one is too low."""
+    """Print coverage and length for each size; return 1 if a coverage is too low."""
     lowest = 1.0
     weighted = min(lowest_of_samples(n, epsilon) for n in (150, 600) for epsilon in (1.0, 3.0))
     print("n, N, k, ε: lowest and mean coverage, length as a part of N times the share's interval")

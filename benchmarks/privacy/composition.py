@@ -1,8 +1,9 @@
-"""How fast reports are composed, beside dp-accounting, and to which total.
+"""Measure how fast reports are composed, and to which total, beside dp-accounting.
 
-`python benchmarks/privacy/composition.py`, a minute. The exit status is 1 if 1,000 reports take
-more than a hundredth of the time of either way of dp-accounting, in the same run, or a total lies
-outside of what it proves with its losses rounded down, and up.
+`python benchmarks/privacy/composition.py` takes a minute. The exit status is 1 if 1,000 reports
+take more than a hundredth of the time of either method of dp-accounting, in the same run. It is
+also 1 if a total lies outside of the range that dp-accounting proves with its losses rounded down
+and up.
 """
 
 import sys
@@ -19,18 +20,18 @@ from dp_accounting.pld.privacy_loss_distribution import (
 from analysis.privacy.accounting import PrivacyLoss, compose
 
 DELTA = 1e-6
-#: Steps of its losses: the usual one, and one that is affordable in a single convolution.
+#: Steps of its losses: the usual step, and one that is affordable in a single convolution.
 USUAL, FINE = 1e-4, 1e-5
 REPORTS, TIMES = 1000, 100
 CELLS = [(2, 0.1), (5, 0.1), (2, 1.0)]
-#: k, ε and reports of a mixed survey of 1,000 reports.
+#: k, ε and the numbers of reports in a mixed survey of 1,000 reports.
 MIXED = [(2, 0.5, 400), (5, 1.0, 300), (4, 2.0, 200), (10, 1.0, 100)]
-#: Of its Fourier transforms.
+#: The error of its Fourier transforms.
 ROUNDING = 1e-6
 
 
 def theirs(k: int, epsilon: float, step: float, above: bool = True) -> PrivacyLossDistribution:
-    """Its loss of randomized response, rounded up or down."""
+    """Return its loss of randomized response, rounded up or down."""
     noise = k / (exp(epsilon) + k - 1)
     return from_randomized_response(
         noise, k, pessimistic_estimate=above, value_discretization_interval=step
@@ -38,7 +39,7 @@ def theirs(k: int, epsilon: float, step: float, above: bool = True) -> PrivacyLo
 
 
 def seconds(run: Callable[[], float], rounds: int = 1) -> tuple[float, float]:
-    """The least time of several rounds, and what was found."""
+    """Return the least time of several rounds, and the result."""
     taken, found = [], 0.0
     for _ in range(rounds):
         begin = perf_counter()
@@ -48,7 +49,7 @@ def seconds(run: Callable[[], float], rounds: int = 1) -> tuple[float, float]:
 
 
 def ours(kinds: list[tuple[int, float, int]]) -> float:
-    """The total, with losses that were not looked up."""
+    """Return our total, with losses that were not cached."""
     fresh = [(PrivacyLoss.krr(k, epsilon), n) for k, epsilon, n in kinds]
     return compose(fresh).epsilon(DELTA)
 
@@ -67,7 +68,7 @@ def all_at_once(k: int, epsilon: float, step: float, above: bool = True) -> floa
 
 
 def mixed(above: bool) -> float:
-    """Its total of `MIXED`, at the usual step."""
+    """Return its total of `MIXED`, at the usual step."""
     one, *others = (theirs(k, epsilon, USUAL, above).self_compose(n) for k, epsilon, n in MIXED)
     for other in others:
         one = one.compose(other)
@@ -89,7 +90,7 @@ def main() -> int:
         own, total = seconds(partial(ours, [(k, epsilon, REPORTS)]), 20)
         slow, usual = seconds(partial(one_by_one, k, epsilon))
         fast, _ = seconds(partial(all_at_once, k, epsilon, USUAL))
-        # Long losses at the fine step would take minutes.
+        # With the fine step, long losses would take minutes.
         step = FINE if epsilon * REPORTS < 500 else USUAL
         low, high = (all_at_once(k, epsilon, step, above) for above in (False, True))
         times = min(slow, fast) / own

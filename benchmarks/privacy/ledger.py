@@ -1,9 +1,9 @@
-"""How long a large ledger takes to print, and how much memory: 100,000 respondents of 12 waves.
+"""Measure the time and memory to print a large ledger: 100,000 respondents of 12 waves.
 
-    .venv/bin/python benchmarks/privacy/ledger.py [RESPONDENTS]
+.venv/bin/python benchmarks/privacy/ledger.py [RESPONDENTS]
 
-Goals, for each kind of survey: at most 5 times the time of the SQL that reads the ledger, start of
-the program included, and less than 1 GB. Exit status 1 if one is missed.
+The goals, for each kind of survey, are at most 5 times the time of the SQL that reads the ledger,
+the start of the program included, and less than 1 GB. The exit status is 1 if one is missed.
 """
 
 import os
@@ -47,7 +47,7 @@ epsilon = {epsilon}
 
 @dataclass(frozen=True)
 class Case:
-    """A survey's versions, and how many waves respondent `row` answered of each."""
+    """A survey's versions, and how many waves of each respondent `row` answered."""
 
     name: str
     versions: tuple[Survey, ...]
@@ -55,7 +55,7 @@ class Case:
 
 
 def survey(folder: Path, title: str, remembered: int = 0, cap: int = 500) -> Survey:
-    """Ten questions, of which the device remembers so many."""
+    """Return a survey of ten questions, of which the device remembers this many."""
     text = SURVEY.format(title=title, cap=cap)
     for number in range(10):
         text += QUESTION.format(number=number, epsilon=0.5 + number / 10)
@@ -68,7 +68,7 @@ def cases(folder: Path) -> list[Case]:
     """Return the cases to measure."""
     fresh = survey(folder, "Panel")
     memory = survey(folder, "Panel", remembered=5)
-    # Under other terms, so that each respondent has two rows.
+    # These have other terms, so that each respondent has two rows.
     again, memory_again = (survey(folder, "Panel", n, cap=501) for n in (0, 5))
 
     def mixed(row: int) -> tuple[int, ...]:
@@ -83,7 +83,7 @@ def cases(folder: Path) -> list[Case]:
 
 
 def fill(database: Path, case: Case) -> int:
-    """Publish the versions, and write a ledger of random pseudonyms; how many rows."""
+    """Publish the versions, and write a ledger of random pseudonyms; return the number of rows."""
     store = Store(database, create=True)
     for one in case.versions:
         store.surveys.publish(one)
@@ -93,7 +93,7 @@ def fill(database: Path, case: Case) -> int:
 
     @cache
     def own(waves: tuple[int, ...]) -> list[tuple[bytes, int, int]]:
-        """Terms, submissions and charges, of all waves together."""
+        """Return terms, submissions and charges of all waves together."""
         times, charges = Counter[bytes](), Counter[bytes]()
         before: list[tuple[Survey, int]] = []
         for version, n in zip(case.versions, waves, strict=True):
@@ -117,7 +117,10 @@ def fill(database: Path, case: Case) -> int:
 
 
 def sql_alone(database: Path) -> float:
-    """Seconds to read what the ledger is made of; the better of two, as of the command."""
+    """Return the seconds of reading the ledger's rows.
+
+    The better of two runs, as for the command.
+    """
     with closing(sqlite3.connect(database)) as connection:
         return min(
             timed(lambda: connection.execute(ACCOUNTS, ("panel",)).fetchall()) for _ in range(2)
@@ -125,14 +128,14 @@ def sql_alone(database: Path) -> float:
 
 
 def timed(action: Callable[[], object]) -> float:
-    """Seconds that it takes."""
+    """Return the seconds that an action takes."""
     begin = time.perf_counter()
     action()
     return time.perf_counter() - begin
 
 
 def command(folder: Path, *arguments: str) -> tuple[float, int, int]:
-    """Seconds of a command from start to end, the most bytes it held, and the lines it printed."""
+    """Return the seconds of a whole command, the most bytes that it held, and its printed lines."""
     call = [sys.executable, "-m", "server.cli", *arguments]
     with (folder / "out").open("w+b") as out:
         begin = time.perf_counter()

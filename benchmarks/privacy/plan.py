@@ -1,9 +1,10 @@
-"""Whether surveys turn out as they were planned: half-widths, and power.
+"""Measure whether surveys turn out as they were planned: half-widths and power.
 
-`python benchmarks/privacy/plan.py`, three minutes. Surveys are simulated with the randomizers that
-devices run, and analyzed with the code that prints estimates. The exit status is 1 if a planned
-half-width is off the mean simulated one by over 3 %, for any mechanism, or planned power by over
-.02 of 5,000 simulated surveys (whose own error is .007 at most).
+`python benchmarks/privacy/plan.py` takes three minutes. Surveys are simulated with the randomizers
+that devices run, and analyzed with the code that prints estimates. The exit status is 1 if a
+planned half-width differs from the mean simulated one by more than 3 %, for any mechanism, or if
+planned power differs by more than .02 from that of 5,000 simulated surveys (whose own error is .007
+at most).
 """
 
 import sys
@@ -31,17 +32,18 @@ from analysis.study.planning import expected, power_of_change, power_of_share, t
 from analysis.survey.kinds import KINDS
 from analysis.survey.survey import Survey
 
-#: What a planned half-width may be off, as a part of the simulated; what power may be.
+#: The largest difference of a planned half-width, as a part of the simulated one; that of power.
 OFF, POWER_OFF = 0.03, 0.02
-#: Relative standard error at which no more surveys are simulated; at least and at most so many.
+#: Relative standard error at which the simulation stops; the least and the largest number of
+#: surveys.
 NEAR, LEAST, MOST = 0.004, 60, 3000
-#: Surveys for each power.
+#: The number of surveys for each power.
 RUNS = 5000
-#: Respondents.
+#: The number of respondents.
 N = 1000
 
 
-#: Questions, and the shares that are true.
+#: Questions, and their true shares.
 QUESTIONS: dict[str, tuple[dict[str, Any], dict[str, float]]] = {
     "yes-no": ({"kind": "yes-no", "options": options(2), "no_answer": False}, {"v0": 0.2}),
     "choice of 5": (
@@ -76,7 +78,7 @@ QUESTIONS: dict[str, tuple[dict[str, Any], dict[str, float]]] = {
 
 
 def surveys(survey: Survey, stated: dict[str, float], n: int, seed: int) -> Callable[[], Any]:
-    """Each call asks n people, whose answers are drawn, and gives the tally of their reports."""
+    """Return a function that asks n people, whose answers are drawn, and returns their tally."""
     (question,) = survey.questions
     truth = truth_of(question, stated)
     values, rng, block = (
@@ -88,7 +90,7 @@ def surveys(survey: Survey, stated: dict[str, float], n: int, seed: int) -> Call
     def ask() -> NDArray[np.int64]:
         people = values[rng.choice(len(values), n, p=truth.shares)]
         if isinstance(question.domain, Texts):
-            # What is no candidate is another text each time.
+            # A text that is not a candidate is another text each time.
             for place in np.flatnonzero(people == "other"):
                 people[place] = f"~{rng.integers(10**6)}"
         randomizer = question.randomizer
@@ -98,7 +100,7 @@ def surveys(survey: Survey, stated: dict[str, float], n: int, seed: int) -> Call
 
 
 def rows_of(survey: Survey, tally: NDArray[np.int64], term: str) -> Estimate | Any:
-    """The row of a term; of a number by what gives its mean, without the slow quartiles."""
+    """Return the row of a term; for a number the mean alone, without the slow quartiles."""
     (question,) = survey.questions
     if not isinstance(question.domain, Numbers):
         return next(row for row in estimates(survey, {"q": tally}) if row.term == term)
@@ -145,7 +147,7 @@ def half_widths() -> bool:
     return fine
 
 
-#: Mechanism, question, ε, term, truths (of one share: the null after it), respondents.
+#: Mechanism, question, ε, term, truths (for a share, the null after it), respondents.
 SHARES: list[tuple[str, str, str, str, dict[str, float], float, int]] = [
     ("krr", "yes-no", "1", "v0", {"v0": 0.2}, 0.3, 700),
     ("krr", "choice of 5", "3", "v1", {"v1": 0.1}, 0.06, 600),

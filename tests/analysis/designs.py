@@ -22,14 +22,14 @@ def bits(k: int, epsilon: float = 1) -> NDArray[np.float64]:
 
 
 def subsets(k: int, epsilon: float = 1) -> NDArray[np.float64]:
-    """Sets of two, more likely if they hold the value."""
+    """Return the design of sets of two, which are likelier if they contain the value."""
     holds = np.array([[value in one for value in range(k)] for one in combinations(range(k), 2)])
     chances = np.where(holds, np.exp(epsilon), 1.0)
     return np.asarray(chances / chances.sum(axis=0))
 
 
 def hashes(k: int, epsilon: float = 1) -> NDArray[np.float64]:
-    """k-RR of a bit of the value, or of whether both bits are the same; a third of people each."""
+    """Return k-RR of a bit, or of whether both bits are equal, for a third of people each."""
     symbols = np.array(
         [[value % 2, value // 2 % 2, (value + value // 2) % 2] for value in range(k)]
     )
@@ -50,7 +50,7 @@ def sample(
     *,
     listed: bool = True,
 ) -> Column:
-    """Reports of n people; unless `listed`, chances are known up to factors alone."""
+    """Return reports of n people; unless `listed`, probabilities are known only up to factors."""
     codes = rng.choice(len(matrix), n, p=matrix @ shares)
     values = [str(place) for place in range(matrix.shape[1])]
     column = from_matrix(name, values, codes, matrix, tuple(map(float, range(len(values)))))

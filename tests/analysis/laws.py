@@ -22,7 +22,7 @@ Law = dict[tuple[int, Any], Fraction]
 
 
 def values_of(domain: Domain) -> Iterator[Any]:
-    """Every value of a domain; of numbers, those on no grid are left out: see `law`."""
+    """Return every value of a domain; numbers on no grid are left out: see `law`."""
     if isinstance(domain, Categories):
         yield from range(len(domain.ids))
         return
@@ -46,7 +46,7 @@ def _channel_law(channel: Any, symbol: Any) -> tuple[tuple[Any, Fraction], ...]:
 
 
 def law(randomizer: Randomizer[Any, Any], value: Any) -> Law:
-    """The exact law of the report of a value, cohort and rounding included."""
+    """Return the exact law of the report of a value, cohort and rounding included."""
     encoder, cohorts = randomizer.encoder, randomizer.encoder.cohorts or 1
     found: Law = {}
     for cohort in range(cohorts):
@@ -65,7 +65,7 @@ def _inputs(encoder: Any, value: Any, cohort: int) -> list[tuple[Any, Fraction]]
 
 
 def inputs_of(randomizer: Randomizer[Any, Any], domain: Domain) -> list[Any]:
-    """Every input that the channel can get."""
+    """Return every input that the channel can get."""
     if isinstance(domain, Numbers):
         points: list[Any] = list(range(randomizer.encoder.steps + 1))
         return points + [randomizer.channel.inputs - 1] * domain.no_answer
@@ -76,18 +76,18 @@ def inputs_of(randomizer: Randomizer[Any, Any], domain: Domain) -> list[Any]:
 
 
 def counted(channel: Any, report: Any) -> tuple[int, ...]:
-    """The symbols that a report counts for, read from its text by nothing but the protocol."""
+    """Return the symbols that a report counts for, read from its text by the protocol alone."""
     if isinstance(report, int):
         return (report,)
     if not isinstance(report, str):
-        # An empty set says that nobody was asked, which is the last symbol.
+        # An empty set means that the person was not asked, which is the last symbol.
         return tuple(report) or (channel.inputs,)
     digits = "".join(f"{BASE64.index(character):06b}" for character in report)
     return (*(place for place, digit in enumerate(digits) if digit == "1"), channel.inputs)
 
 
 def tally(randomizer: Randomizer[Any, Any], key: tuple[int, Any]) -> NDArray[np.int64]:
-    """The tally of one report."""
+    """Return the tally of one report."""
     cohort, report = key
     counts = np.zeros(randomizer.shape, dtype=np.int64)
     for symbol in counted(randomizer.channel, sent(report)):
@@ -96,7 +96,7 @@ def tally(randomizer: Randomizer[Any, Any], key: tuple[int, Any]) -> NDArray[np.
 
 
 def expected(law: Law, score: Any) -> Fraction:
-    """The expectation of a score of (cohort, report)."""
+    """Return the expectation of a score of (cohort, report)."""
     return sum((chance * score(key) for key, chance in law.items()), Fraction(0))
 
 
@@ -135,12 +135,12 @@ def answered(domain: Domain, value: Any) -> bool:
 
 
 def sent(report: Any) -> Any:
-    """A report as it is sent: sets are lists."""
+    """Return a report as it is sent: sets are lists."""
     return list(report) if isinstance(report, tuple) else report
 
 
 def wire(channel: Channel, packed: NDArray[np.uint64]) -> list[Any]:
-    """Packed reports as devices send them, each with the tools of Python alone."""
+    """Return packed reports as devices send them, each made with plain Python."""
     found: list[Any] = []
     for row in packed.tolist():
         flags = [row[place // 64] >> place % 64 & 1 for place in range(channel.inputs)]

@@ -19,7 +19,7 @@ def options(k: int) -> list[dict[str, str]]:
     return [{"id": f"v{place}", "text": f"v{place}"} for place in range(k)]
 
 
-#: Questions of every kind, as they stand in a frozen survey.
+#: Questions of every kind, as they are in a frozen survey.
 QUESTIONS: list[dict[str, Any]] = [
     {"kind": "yes-no", "options": options(2), "no_answer": False},
     {"kind": "choice", "options": options(3), "no_answer": False},
@@ -49,7 +49,7 @@ PARAMETERS: dict[str, dict[str, str]] = {
 
 
 def survey_of(mechanism: str, question: dict[str, Any], epsilon: str = "1") -> Survey:
-    """A survey of one question, `q`, that runs this mechanism."""
+    """Return a survey of one question, `q`, that runs this mechanism."""
     named = {"name": mechanism, **PARAMETERS.get(mechanism, {})}
     asked = {"id": "q", "text": "?", "epsilon": float(epsilon), **question, "mechanism": named}
     if named.keys() - {"name"} or MECHANISMS[mechanism].parameters is not None:
@@ -58,7 +58,7 @@ def survey_of(mechanism: str, question: dict[str, Any], epsilon: str = "1") -> S
 
 
 def asked(mechanism: str, question: dict[str, Any], epsilon: str = "1") -> Question:
-    """The question of such a survey."""
+    """Return the question of such a survey."""
     (found,) = survey_of(mechanism, question, epsilon).questions
     return found
 
@@ -82,7 +82,7 @@ def choice(k: int, mechanism: str, epsilon: str = "1") -> Survey:
 
 
 def many(domain: Domain, values: list[Any]) -> NDArray[Any]:
-    """Values as `randomize_many` takes them."""
+    """Return values in the form that `randomize_many` takes."""
     if isinstance(domain, Categories):
         return np.array(values)
     if isinstance(domain, Numbers):

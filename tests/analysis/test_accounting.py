@@ -1,4 +1,4 @@
-"""Closed forms of accounting: their published values, and the mistakes that are common in each.
+"""Check closed forms of accounting: published values, and the mistakes that are common in each.
 
 Where a test names a wrong formula, it asserts that ours gives another number than that.
 """
@@ -35,8 +35,8 @@ from analysis.privacy.accounting import (
 )
 
 DELTA = 1e-6
-#: ε and number of reports; sum, advanced, convolution with k = 2, 5 and 10, Rényi and zCDP, by
-#: dp-accounting 0.6.0 and the theorems; zCDP of the first is above the sum, and so the sum.
+#: ε and number of reports; then sum, advanced, convolution with k = 2, 5 and 10, Rényi and zCDP, by
+#: dp-accounting 0.6.0 and the theorems. zCDP of the first exceeds the sum, so the sum stands there.
 TABLE = [
     (0.1, 10, 1, 1.767, 0.9994, 0.7955, 0.6170, 0.9994, 1),
     (0.1, 100, 10, 6.308, 4.7746, 2.9570, 2.0707, 5.0731, 5.219),
@@ -45,7 +45,7 @@ TABLE = [
 
 
 def digits(value: float, shown: float) -> float:
-    """`value` with as many decimals as `shown` has."""
+    """Return `value` with as many decimals as `shown` has."""
     text = repr(shown)
     return round(value, len(text.partition(".")[2]))
 
@@ -73,24 +73,24 @@ def test_totals_are_those_of_the_table_to_its_digits(row: tuple[float, ...]) -> 
 # Basic and advanced composition
 
 
-def test_sum_is_of_epsilon_and_of_delta() -> None:
+def test_sum_adds_epsilon_and_delta() -> None:
     added = basic([1, 2, 0.5], [1e-6, 2e-6, 1e-6])
     assert added.delta == pytest.approx(4e-6)
     assert (added.epsilon, added.method) == (3.5, "sum")
-    # One δ for everything would be 1e-6.
+    # A single δ for everything would be 1e-6.
     assert basic([1] * 10, [1e-6] * 10).delta == pytest.approx(1e-5)
 
 
 def test_advanced_composition_has_both_terms() -> None:
-    # Dwork, Rothblum and Vadhan, FOCS 2010, theorem III.3; without its second term 15.17 or, at
-    # 1e-6, 16.62, which is less than reports of randomized response do tell.
+    # Dwork, Rothblum and Vadhan, FOCS 2010, theorem III.3. Without its second term it would be
+    # 15.17, or 16.62 at 1e-6, which is less than reports of randomized response reveal.
     for delta, right, told, wrong in ((1e-5, 25.69, 17.79, 15.17), (1e-6, 27.14, 19.34, 16.62)):
         assert round(advanced(0.1, 1000, delta).epsilon, 2) == right
         assert round(kov(0.1, 1000, delta).epsilon, 2) == told
         assert round(0.1 * sqrt(2 * 1000 * log(1 / delta)), 2) == wrong < told
 
 
-def test_advanced_composition_of_unequal_epsilon_is_by_the_sum_of_squares() -> None:
+def test_advanced_composition_of_unequal_epsilon_takes_the_sum_of_squares() -> None:
     assert advanced_mixed([(log(2), 1)], 1 / e).epsilon == pytest.approx(log(2) * (sqrt(2) + 1))
     mixed = advanced_mixed([(0.1, 50), (0.2, 30)], DELTA).epsilon
     squares = 50 * 0.1**2 + 30 * 0.2**2
@@ -135,7 +135,7 @@ def test_tanh_form_lies_between_the_optimum_and_advanced_composition(
 @pytest.mark.parametrize("n", [1, 2, 7, 40])
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
 def test_optimum_meets_the_theorem_at_its_grid_of_epsilon(epsilon: float, n: int) -> None:
-    # Kairouz, Oh and Viswanath, theorem 3.3: ((n - 2i) ε, δ_i), of whole numbers.
+    # Kairouz, Oh and Viswanath, theorem 3.3: ((n - 2i) ε, δ_i), in whole numbers.
     odds = Fraction(exp(epsilon))
     together = compose([(PrivacyLoss.pure(epsilon), n)])
     for i in range((n + 1) // 2):
@@ -166,8 +166,8 @@ def test_renyi_divergence_of_randomized_response_is_its_formula(k: int, order: f
 
 
 def test_conversion_from_renyi_is_the_tighter_one_over_real_orders() -> None:
-    # Canonne, Kamath and Steinke, NeurIPS 2020, proposition 12; Mironov's ln(1/δ)/(α-1) is larger,
-    # and the best of whole orders too.
+    # Canonne, Kamath and Steinke, NeurIPS 2020, proposition 12. Mironov's ln(1/δ)/(α-1) is larger,
+    # and so is the best over whole orders.
     def curve(order: float) -> float:
         return 3.7 * order
 
@@ -178,7 +178,7 @@ def test_conversion_from_renyi_is_the_tighter_one_over_real_orders() -> None:
     assert best == pytest.approx(min(at(order) for order in np.linspace(1.5, 5, 20001)), rel=1e-8)
     assert best < min(at(order) for order in range(2, 200)) - 1e-3
     assert best < 3.7 + 2 * sqrt(3.7 * log(1e6)) - 0.3
-    # Where only one order is bounded, by hand.
+    # With only one order bounded, computed by hand.
     only = from_renyi(lambda order: 1.0 if order == 2 else inf, 0.5)
     assert only == pytest.approx(1 + log(1 / 2))
     assert from_renyi(lambda order: 1e-9 * order, 0.9) == 0
@@ -221,13 +221,14 @@ def test_rho_is_never_below_the_quotient_of_any_order(loss: PrivacyLoss) -> None
 
 
 def test_rho_is_not_always_the_limit_at_order_one() -> None:
-    # Of many categories the mean loss is small, and the largest quotient at a larger order.
+    # With many categories the mean loss is small, and the largest quotient is at a larger order.
     loss = PrivacyLoss.krr(1000, 2.0)
     assert rho(loss) > 3 * loss.renyi(1.0001)
 
 
 def test_zcdp_total_is_that_of_the_published_conversion() -> None:
-    # Of ρ = 2.63 and δ = 1e-10 the census: 17.90 by Bun and Steinke's ρ + 2 sqrt(ρ ln(1/δ)).
+    # For ρ = 2.63 and δ = 1e-10 the census states 17.90, by Bun and Steinke's ρ + 2 sqrt(ρ
+    # ln(1/δ)).
     assert from_zcdp(2.63, 1e-10) < 2.63 + 2 * sqrt(2.63 * log(1e10))
     # Bun and Steinke 2016; Canonne, Kamath and Steinke 2020.
     assert round(from_zcdp(0.5, 1e-6), 2) == 5.22
@@ -252,7 +253,7 @@ def test_sigma_is_the_analytic_one_and_not_the_classic(
     old = sqrt(2 * log(1.25 / delta)) / epsilon
     assert round(old, 3) == classic
     assert round(analytic_sigma(epsilon, delta), 3) == analytic
-    # The classic is too noisy, up to ε = 8.42, and too small beyond.
+    # The classic σ is too large up to ε = 8.42, and too small beyond.
     assert (gaussian_delta(old, epsilon) <= delta) == (epsilon < 8.42)
     shown = {15: 2.2e-4, 20: 1.5e-3}
     if epsilon in shown:
@@ -260,15 +261,15 @@ def test_sigma_is_the_analytic_one_and_not_the_classic(
 
 
 def test_sigma_of_root_two_needs_a_delta_of_nearly_one_half() -> None:
-    # A calculator's default at ε = 1 and δ = 1e-5: sqrt 2, where the analytic σ is 3.731. By the
-    # classic formula it belongs to δ = 0.46.
+    # A calculator's default at ε = 1 and δ = 1e-5 is sqrt 2, where the analytic σ is 3.731. By the
+    # classic formula that σ belongs to δ = 0.46.
     assert 1.25 * exp(-1) == pytest.approx(0.46, abs=1e-3)
     assert gaussian_delta(sqrt(2), 1) > 0.03 > 1e-5
     assert round(analytic_sigma(1, 1e-5), 3) == 3.731
 
 
 def test_delta_of_gaussian_noise_bounds_a_difference_and_not_a_chance_of_failure() -> None:
-    # The chance that the loss exceeds ε is larger than δ: Balle and Wang 2018, theorem 5.
+    # The probability that the loss exceeds ε is larger than δ: Balle and Wang 2018, theorem 5.
     sigma, epsilon = 3.0, 1.0
     exceeds = norm.sf((epsilon - 1 / (2 * sigma**2)) * sigma)
     delta = gaussian_delta(sigma, epsilon)
@@ -291,11 +292,13 @@ def test_epsilon_sigma_and_delta_of_gaussian_noise_are_each_others_inverse(
 
 
 def test_sensitivity_of_a_replaced_answer_is_the_whole_range() -> None:
-    # dp-accounting's RDP accountant says 1.558 for σ = 3 and δ = 1e-6: an answer that is left out.
+    # dp-accounting's RDP accountant says 1.558 for σ = 3 and δ = 1e-6, since it leaves an answer
+    # out.
     assert gaussian_epsilon(3, 1e-6) == pytest.approx(1.5, abs=0.1)
     assert gaussian_epsilon(3 / 2, 1e-6) == pytest.approx(3.098, abs=0.005)
     assert PrivacyLoss.gaussian(3, 2).epsilon(1e-6) == pytest.approx(3.098, abs=0.005)
-    # Weights of ten in norm 5 with σ = 0.5/ε: the sensitivity is 10, and σ 97 times too small.
+    # Take weights of ten in norm 5 with σ = 0.5/ε: the sensitivity is 10, so σ is 97 times too
+    # small.
     assert 10 * analytic_sigma(1, 1e-5) / 0.5 > 70
 
 
@@ -305,7 +308,7 @@ def test_gaussian_reports_add_up_by_their_squares() -> None:
     together = compose([(PrivacyLoss.gaussian(6, 1), 3), (PrivacyLoss.gaussian(10, 1), 5)])
     whole = gaussian_epsilon(gaussian_sum([6] * 3 + [10] * 5), 1e-6)
     assert whole <= together.epsilon(1e-6) <= whole * (1 + 1e-3)
-    # δ adds up too, in a plain sum: k δ + δ'.
+    # δ adds up, too, in a plain sum: k δ + δ'.
     many = basic([gaussian_epsilon(6, 1e-7)] * 4, [1e-7] * 4)
     assert many.delta == pytest.approx(4e-7)
     assert many.epsilon > gaussian_epsilon(3, 4e-7)
@@ -316,7 +319,7 @@ def test_gaussian_reports_add_up_by_their_squares() -> None:
 
 def test_secret_sample_is_amplified_by_its_logarithm() -> None:
     assert round(subsampled(2, 0.01), 4) == 0.0619
-    # 2 q ε is 0.04, too small; it holds up to ε = 1.256 only.
+    # 2 q ε would be 0.04, which is too small: it holds only up to ε = 1.256.
     assert subsampled(2, 0.01) > 2 * 0.01 * 2
     assert subsampled(1.25, 1e-6) < 2 * 1e-6 * 1.25 < subsampled(1.26, 1e-6)
     assert subsampled(1.3, 1) == pytest.approx(1.3)
@@ -327,7 +330,7 @@ def test_known_subset_of_questions_saves_what_is_not_asked_and_amplifies_nothing
     assert saved([1, 2, 0.5], 2) == 0.5
     assert saved([1, 2, 0.5], 3) == 0
     assert saved([1.0] * 10, 3) == 7
-    # As if secret: less than an answer costs.
+    # As if it were secret: less than an answer costs.
     assert subsampled(1, 0.3) < 1 == saved([1.0, 1.0], 1)
 
 
@@ -337,7 +340,7 @@ def test_household_multiplies_epsilon_and_more_than_multiplies_delta() -> None:
     assert household.epsilon == pytest.approx(log(8))
     assert household.delta == pytest.approx(0.007)
     assert household.delta > 3 * 1e-3
-    # Hops one by one: δ (1 + e^ε + e^2ε).
+    # One by one: δ (1 + e^ε + e^2ε).
     assert household.delta == pytest.approx(1e-3 * (1 + 2 + 4))
     assert group(Total(400, 1e-3, "sum"), 4) == Total(1600, 1.0, "sum;group")
     assert group(Total(1.5, 1e-3, "sum"), 1).delta == pytest.approx(1e-3)
@@ -358,7 +361,7 @@ def test_curves_are_the_totals_of_as_many_reports() -> None:
     assert totals == sorted(totals)
 
 
-def test_curves_say_nothing_that_is_not_proved() -> None:
+def test_curves_show_only_what_is_proved() -> None:
     (row,) = composition([(PrivacyLoss.gaussian(3, 1), 4)], [2], DELTA)
     assert (row.sum, row.advanced, row.renyi, row.zcdp) == (None, None, None, None)
     exact = gaussian_epsilon(3 / sqrt(8), DELTA)
@@ -376,7 +379,7 @@ def test_curves_of_reports_with_a_delta_of_their_own_leave_out_sums_that_spend_m
 def test_a_thousand_reports_overflow_nothing() -> None:
     for epsilon in (0.1, 1.0, 5.0):
         assert 0 < kov(epsilon, 1000, DELTA).epsilon < 1000 * epsilon
-    # KOV between two points of its grid, as a library says it, is too much: 4.80.
+    # KOV between two points of its grid, as a library states it, is too large: 4.80.
     assert kov(0.1, 100, DELTA).epsilon < 4.7747
 
 
@@ -386,5 +389,5 @@ def test_number_of_reports_is_not_ignored() -> None:
 
 
 def test_losses_are_not_rounded_up_to_a_grid() -> None:
-    # On a grid of 1e-4, rounded up report by report, 1,000 reports cost 19.404.
+    # On a grid of 1e-4, rounded up for each report, 1,000 reports cost 19.404.
     assert kov(0.1, 1000, DELTA).epsilon < 19.345

@@ -1,4 +1,4 @@
-"""Privacy losses of every channel: no report tells more, by enumeration of all that can be sent."""
+"""Enumerate all reports of every channel: none reveals more than its privacy loss says."""
 
 from fractions import Fraction
 from functools import reduce
@@ -27,8 +27,9 @@ from analysis.core.randomizer import Randomizer
 from analysis.mechanisms import MECHANISMS
 from analysis.privacy.accounting import PrivacyLoss, compose
 
-#: By what part δ of several reports can be too large: not at all where one pair of inputs dominates
-#: all, its own mirror image. Else no answers are as far apart as the pair that does.
+#: The part by which δ of several reports can be too large. It is 0 if one pair of inputs dominates
+#: all and is its own mirror image. Otherwise no two answers are as far apart as the dominating
+#: pair.
 EXACT, NEAR = 1e-9, 0.6
 
 
@@ -36,7 +37,7 @@ def indexed(channel: Any) -> Randomizer[Any, Any]:
     return Randomizer(Index(channel.inputs), channel)
 
 
-#: Randomizers with their inputs, and how near their δ is.
+#: Randomizers with their inputs, and how close their δ must be.
 CASES: list[tuple[Randomizer[Any, Any], list[Any], float]] = [
     *(
         (indexed(channel), list(range(channel.inputs)), EXACT)
@@ -82,7 +83,7 @@ every_case = pytest.mark.parametrize(
 
 
 def pairs_of(randomizer: Randomizer[Any, Any], inputs: list[Any]) -> NDArray[np.float64]:
-    """(pairs, reports, 2) chances for every two inputs, in either order."""
+    """Return (pairs, reports, 2) probabilities for every two inputs, in either order."""
     rows = [dict(randomizer.channel.distribution(value)) for value in inputs]
     chances = np.array([[float(chance) for _, chance in sorted(row.items())] for row in rows])
     return np.array(
@@ -91,7 +92,7 @@ def pairs_of(randomizer: Randomizer[Any, Any], inputs: list[Any]) -> NDArray[np.
 
 
 def joint(pairs: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """All answers to several questions, and all their reports."""
+    """Return all answers to several questions, and all their reports."""
 
     def both(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
         found = one[:, None, :, None] * other[None, :, None, :]
@@ -105,19 +106,19 @@ def largest_delta(pairs: NDArray[np.float64], epsilon: float) -> float:
 
 
 def distinct(pairs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Pairs that are no others with their reports in another order."""
+    """Return the pairs that are not others with their reports in another order."""
     kept: dict[tuple[Any, ...], NDArray[np.float64]] = {}
     for pair in pairs:
         kept.setdefault(tuple(sorted(map(tuple, pair.round(12).tolist()))), pair)
     return np.array(list(kept.values()))
 
 
-def test_every_channel_has_a_case_here() -> None:
+def test_every_channel_has_a_case() -> None:
     assert {randomizer.channel.name for randomizer, _, _ in CASES} == set(CHANNELS)
 
 
 @every_case
-def test_delta_of_one_report_is_that_of_the_inputs_best_told_apart(
+def test_delta_of_one_report_is_that_of_the_inputs_easiest_to_distinguish(
     randomizer: Randomizer[Any, Any], inputs: list[Any], near: float
 ) -> None:
     pairs, loss = pairs_of(randomizer, inputs), PrivacyLoss.of(randomizer)
@@ -154,7 +155,7 @@ def test_delta_of_different_reports_is_that_of_their_enumeration() -> None:
     assert together.plain.epsilon == pytest.approx(total)
     for part in (0.05, 0.3, 0.5, 0.8, 0.95):
         exact = largest_delta(pairs, total * part)
-        # Their losses have no common step: each is moved by 2^-16 of the total at most.
+        # Their losses have no common step, so each is moved by at most 2^-16 of the total.
         assert exact <= together.delta(total * part) <= exact * (1 + 1e-3) + 1e-9
 
 
@@ -164,7 +165,7 @@ def test_contrasts_are_chances_of_all_reports(
 ) -> None:
     pairs = randomizer.channel.contrasts(randomizer.encoder.apart)
     if pairs is None:
-        # Only the largest ratio is known, which says enough where reports have two chances.
+        # Only the largest ratio is known, which is enough if reports have two probabilities.
         assert randomizer.channel.name == "overlap"
         return
     assert pairs.sum(axis=1) == pytest.approx(np.ones((len(pairs), 2)), rel=1e-12)
@@ -174,7 +175,7 @@ def test_contrasts_are_chances_of_all_reports(
 # What losses are by formula
 
 
-def test_two_reports_have_the_delta_that_is_worked_out_by_hand() -> None:
+def test_two_reports_have_the_delta_that_is_computed_by_hand() -> None:
     together = compose([(PrivacyLoss.pure(log(3)), 2)])
     assert together.delta(log(3)) == pytest.approx(3 / 8, rel=1e-12)
     assert together.delta(2 * log(3)) == 0
@@ -196,7 +197,8 @@ def test_compiled_randomized_response_has_the_loss_of_its_formula(k: int) -> Non
 def test_total_of_randomized_response_is_precise_to_ten_digits_at_any_delta(
     epsilon: float, n: int, delta: float
 ) -> None:
-    # Exact binomial sums of whole numbers: n - 2 l lies answer l times, of weight e^((n - l) ε).
+    # Exact binomial sums in whole numbers: n - 2 l means that l reports lie, with weight e^((n - l)
+    # ε).
     one = Fraction(exp(epsilon))
     ways = [Fraction(1)]
     for lies in range(n):
@@ -233,8 +235,9 @@ def test_a_memory_is_not_taken_for_fresh_draws_of_its_wave() -> None:
     randomizer = Randomizer.remembering(Index(2), permanent, instant)
     one = PrivacyLoss.of(randomizer)
     assert one.losses[-1] == pytest.approx(log(5 / 3))
-    # Two waves, the same answer: 7/3; any answers: 25/9. Fresh draws of the wave would claim 25/9
-    # at δ = 0 as well, but 0 at this δ, where two equal reports of a memory still tell something.
+    # Two waves with the same answer cost 7/3, with any answers 25/9. Fresh draws of the wave would
+    # cost 25/9 at δ = 0, too, but 0 at this δ, where two equal reports of a memory still reveal
+    # something.
     assert PrivacyLoss.pure(randomizer.spent(2) / 1e6).epsilon(1e-9) == pytest.approx(
         log(25 / 9), abs=1e-5
     )
@@ -271,7 +274,7 @@ def test_too_many_inputs_of_an_approximate_channel_keep_their_delta() -> None:
     assert compose([(loss, 3)]).delta(3 * log(3)) >= 1 - (1 - delta) ** 3 - 1e-9
 
 
-def test_inputs_that_are_never_told_apart_cost_nothing() -> None:
+def test_inputs_that_cannot_be_distinguished_cost_nothing() -> None:
     loss = PrivacyLoss.of(indexed(Table(2, ((1, 1), (1, 1)))))
     assert compose([(loss, 5)]).epsilon(1e-9) == 0
 
@@ -285,7 +288,7 @@ def test_inputs_that_are_never_told_apart_cost_nothing() -> None:
     count=st.integers(1, 3),
     part=st.floats(0.05, 0.95),
 )
-def test_no_table_tells_more_than_its_loss_says(
+def test_no_table_reveals_more_than_its_loss_says(
     weights: list[list[int]], count: int, part: float
 ) -> None:
     rows = tuple((*row, 30 - sum(row)) for row in weights)
@@ -297,7 +300,7 @@ def test_no_table_tells_more_than_its_loss_says(
         largest_delta(joint([own[place : place + 1] for place in order]), epsilon)
         for order in combinations_with_replacement(range(len(own)), count)
     )
-    # Reports of floats: to their last digits.
+    # The reports are floats, so they agree to their last digits.
     assert exact <= together.delta(epsilon) + 1e-15
     pure = compose([(PrivacyLoss.pure(indexed(channel).epsilon or 1e-3), count)])
     assert together.delta(epsilon) <= pure.delta(epsilon) + 1e-9

@@ -1,4 +1,4 @@
-"""Google's dp-accounting gives the same totals: between its optimistic and its pessimistic ones."""
+"""Our totals lie between the optimistic and the pessimistic ones of Google's dp-accounting."""
 
 from math import exp
 
@@ -8,15 +8,15 @@ from dp_accounting.pld import privacy_loss_distribution as pld
 
 from analysis.privacy.accounting import PrivacyLoss, compose, gaussian_epsilon, renyi_total
 
-#: The step of its losses; coarser ones widen the two sides.
+#: The step of its losses; coarser steps widen the two sides.
 STEP = 1e-3
-#: Its convolutions are by Fourier transforms, precise to 1e-15 of 1, not of a small δ.
+#: Its convolutions use Fourier transforms, whose error is 1e-15 of 1, not of a small δ.
 FOURIER = 1e-6
 DELTAS = (1e-9, 1e-6, 1e-3)
 
 
 def sides(k: int, epsilon: float, step: float = STEP) -> list[pld.PrivacyLossDistribution]:
-    """Its optimistic and pessimistic loss of randomized response.
+    """Return its optimistic and pessimistic loss of randomized response.
 
     Its parameter is the chance of a wholly random report, which may be the true one.
     """
@@ -39,15 +39,15 @@ def test_randomized_response_costs_what_dp_accounting_says(k: int, epsilon: floa
         found = together.epsilon(delta)
         low, high = (side.get_epsilon_for_delta(delta) for side in (below, above))
         assert low * (1 - FOURIER) <= found <= min(high, n * epsilon) * (1 + FOURIER)
-        # Each of its reports is rounded by one step at most.
+        # Each of its reports is rounded by at most one step.
         assert high - low <= 2 * n * STEP + 1e-9
     at = n * epsilon / 3
     low, high = (side.get_delta_for_epsilon(at) for side in (below, above))
     assert low * (1 - 1e-9) - 1e-12 <= together.delta(at) <= high * (1 + 1e-9) + 1e-12
 
 
-def test_chance_of_a_random_report_is_not_the_chance_of_a_lie() -> None:
-    # Given P(lie), 1/(e^ε + 1), it would count another ε, and say nothing.
+def test_probability_of_a_random_report_is_not_that_of_a_lie() -> None:
+    # If P(lie) = 1/(e^ε + 1) were given, it would count another ε, without a word.
     lie = 1 / (exp(1) + 1)
     wrong = pld.from_randomized_response(lie, 2, value_discretization_interval=STEP)
     assert wrong.get_epsilon_for_delta(0) > 1.8
@@ -75,7 +75,7 @@ def test_noise_without_end_costs_what_dp_accounting_says(n: int) -> None:
     found = []
     for pessimistic in (False, True):
         options = {"pessimistic_estimate": pessimistic, "value_discretization_interval": STEP}
-        # Its other relations than replace-one: the sensitivity is given.
+        # Its relations other than replace-one need the sensitivity.
         one = pld.from_laplace_mechanism(2, sensitivity=1, **options).self_compose(n)
         two = pld.from_gaussian_mechanism(3, sensitivity=1, **options).self_compose(n)
         found.append(one.compose(two))
@@ -86,7 +86,8 @@ def test_noise_without_end_costs_what_dp_accounting_says(n: int) -> None:
 
 
 def test_replaced_gaussian_answer_has_twice_the_sensitivity() -> None:
-    # Its accountant of losses says 3.098, that of Rényi divergences 1.558, as if one was left out.
+    # Its accountant of losses says 3.098, that of Rényi divergences 1.558, as if an answer was left
+    # out.
     whole = pld.from_gaussian_mechanism(3, sensitivity=2, value_discretization_interval=STEP)
     assert whole.get_epsilon_for_delta(1e-6) == pytest.approx(3.098, abs=2e-3)
     exact = gaussian_epsilon(3 / 2, 1e-6)

@@ -1,4 +1,4 @@
-"""What accounting refuses, and what it says then."""
+"""Accounting refuses impossible input, and says what it expected."""
 
 from math import inf
 from typing import Any
@@ -77,13 +77,13 @@ NUMBER = "must be a number above 0"
         (lambda: shuffled(1, 9, 0), f"delta {NUMBER} and below 1, got 0"),
     ],
 )
-def test_what_is_no_number_of_its_kind_is_refused(call: Any, message: str) -> None:
+def test_impossible_numbers_are_refused(call: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message.replace("(", r"\(")):
         call()
 
 
 @pytest.mark.parametrize("wrong", [0, -1, float("nan"), float("inf")])
-def test_epsilon_that_is_none_is_refused(wrong: float) -> None:
+def test_impossible_epsilon_is_refused(wrong: float) -> None:
     with pytest.raises(ValueError, match="epsilon must be a number above 0, got"):
         PrivacyLoss.pure(wrong)
     with pytest.raises(ValueError, match="epsilon must be a number above 0, got"):
@@ -95,14 +95,14 @@ def test_epsilon_that_is_none_is_refused(wrong: float) -> None:
 
 
 @pytest.mark.parametrize("wrong", [0, 1, -1e-9, 1.5, float("nan"), float("inf")])
-def test_delta_that_is_none_is_refused(wrong: float) -> None:
+def test_impossible_delta_is_refused(wrong: float) -> None:
     with pytest.raises(ValueError, match="delta must be a number above 0 and below 1, got"):
         PrivacyLoss.pure(1).epsilon(wrong)
     with pytest.raises(ValueError, match="delta must be a number above 0 and below 1, got"):
         smallest([(PrivacyLoss.pure(1), 1)], Total(1, 0, "sum"), wrong)
 
 
-def test_reports_that_are_none_are_refused() -> None:
+def test_impossible_numbers_of_reports_are_refused() -> None:
     with pytest.raises(ValueError, match="reports must be at least one, got none"):
         compose([])
     for wrong in (0, -1, 1.5, True):

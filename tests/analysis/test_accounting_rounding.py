@@ -1,4 +1,4 @@
-"""Sums of privacy losses are rounded up, and by how little; which total is shown."""
+"""Sums of privacy losses are rounded up, and only a little; the right total is shown."""
 
 from math import tanh
 
@@ -39,7 +39,7 @@ def test_points_of_a_lattice_never_lower_delta_and_keep_both_masses(
     ("steps", "common"),
     [([0.5, 1.0, 2.0], 0.5), ([0.3, 0.7], 0.1), ([1.0, 1.0 - 1e-8], 1.0), ([1.0, 2**0.5], None)],
 )
-def test_common_step_is_found_where_there_is_one(steps: list[float], common: float | None) -> None:
+def test_common_step_is_found_if_there_is_one(steps: list[float], common: float | None) -> None:
     assert common_step(np.array(steps)) == (common and pytest.approx(common, rel=1e-12))
 
 
@@ -57,7 +57,7 @@ def test_masses_at_infinity_add_up() -> None:
     one = Lattice.of(1.0, np.array([-1.0, 1.0]), np.array([0.3, 0.6]), infinite=0.1)
     assert one.times(3).infinite == pytest.approx(0.3)
     found = compose([(PrivacyLoss(one.losses, one.masses, 0.1, Total(9, 0, "sum")), 2)])
-    # Nothing is above the plain total, which is proved without them.
+    # Nothing exceeds the plain total, which is proved without them.
     assert found.delta(2.5) == pytest.approx(0.2)
     assert (found.delta(18), found.epsilon(0.1)) == (0, 18)
 
@@ -77,7 +77,7 @@ def test_order_and_grouping_of_reports_do_not_matter() -> None:
 
 
 def test_reports_without_a_common_step_are_not_far_above_those_with_one() -> None:
-    # ε of 0.5 and 1, moved a little apart: the true total moves as little.
+    # ε of 0.5 and 1, moved apart a little; the true total moves as little.
     for counts in ((300, 200), (10, 3), (1, 1)):
         exact, moved = (
             compose([(PrivacyLoss.krr(3, a), counts[0]), (PrivacyLoss.krr(4, b), counts[1])])
@@ -104,7 +104,7 @@ def test_a_delta_that_is_enough_alone_leaves_no_epsilon() -> None:
 # Which total is shown
 
 
-def test_total_is_never_above_the_sum_and_spends_no_delta_for_what_does_not_show() -> None:
+def test_total_is_never_above_the_sum_and_spends_a_delta_only_where_it_shows() -> None:
     few = [(PrivacyLoss.pure(1.0), 3)]
     plain = Total(3.0, 0.0, "sum")
     assert smallest(few, plain, 1e-6) == plain

@@ -1,4 +1,4 @@
-"""Shuffled reports tell no more than is said: by enumeration of all reports of a few people."""
+"""Shuffled reports reveal no more than is stated, by enumeration of all reports of a few people."""
 
 from collections import Counter, defaultdict
 from itertools import product
@@ -12,7 +12,7 @@ from analysis.privacy.accounting import shuffled, shuffled_delta
 def exact_delta(
     k: int, local: float, answers: tuple[int, ...], other: int, epsilon: float
 ) -> float:
-    """δ of the counts of k-ary reports, if the first answer becomes another; either way round."""
+    """Return δ of the counts of k-ary reports if the first answer is replaced, either way round."""
     p, q = exp(local) / (exp(local) + k - 1), 1 / (exp(local) + k - 1)
 
     def law(given: tuple[int, ...]) -> dict[tuple[tuple[int, int], ...], float]:
@@ -32,7 +32,7 @@ def exact_delta(
 @pytest.mark.parametrize("k", [2, 3, 4])
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
 @pytest.mark.parametrize("local", [0.5, 1.5, 3.0])
-def test_shuffled_randomized_response_tells_no_more_than_both_bounds(
+def test_shuffled_randomized_response_reveals_no_more_than_both_bounds(
     k: int, n: int, local: float
 ) -> None:
     answers = [(0,) * n, (0,) + (1,) * (n - 1), (0,) + (k - 1,) * (n - 1)]
@@ -45,8 +45,8 @@ def test_shuffled_randomized_response_tells_no_more_than_both_bounds(
 
 @pytest.mark.parametrize("k", [2, 3, 5])
 @pytest.mark.parametrize("n", [1, 2, 5])
-def test_privacy_blanket_is_the_sum_over_all_of_its_reports(k: int, n: int) -> None:
-    # Balle et al. 2019: among m reports of the blanket, any of which may be the respondent's.
+def test_privacy_blanket_is_the_sum_over_all_its_reports(k: int, n: int) -> None:
+    # Balle et al. 2019: the respondent's report is hidden among m reports of the blanket.
     local, epsilon = 1.2, 0.4
     p, q = exp(local) / (exp(local) + k - 1), 1 / (exp(local) + k - 1)
     part, true = k * q, 0.0
@@ -105,6 +105,6 @@ def test_more_respondents_and_more_categories_hide_better() -> None:
     assert by_k == sorted(by_k, reverse=True)
 
 
-def test_alone_nobody_is_hidden() -> None:
+def test_a_single_respondent_is_not_hidden() -> None:
     assert shuffled_delta(1, 1, 0.5) == pytest.approx((exp(1) - exp(0.5)) / (exp(1) + 1), rel=2e-5)
     assert shuffled(4, 2, 1e-6).epsilon == pytest.approx(4, abs=1e-4)

@@ -1,4 +1,4 @@
-"""Tables of which each person is asked some questions: draws, limits, estimates and refusals."""
+"""Check tables that ask each person some questions: draws, limits, estimates and refusals."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -46,7 +46,7 @@ def asked(name: str, more: str = "") -> str:
 
 FILE = TABLE + asked("a") + asked("b", "shows_if = \"a = '3'\"") + asked("c") + asked("d")
 CHOICES = 'kind = "choices"\noptions = [{id = "x", text = "x"}, {id = "y", text = "y"}]'
-#: The same, of which the third and the fourth question have more answers than the others.
+#: The same table, but the third and the fourth question have more answers than the others.
 MIXED = FILE
 for _name in "cd":
     MIXED = MIXED.replace(asked(_name), asked(_name).replace('"often"', '"often", "always"'))
@@ -59,7 +59,7 @@ def survey(read: Read, request: pytest.FixtureRequest) -> Survey:
 
 
 @pytest.mark.parametrize("size", [1, 2])
-def test_reports_say_who_was_asked(size: int) -> None:
+def test_reports_show_who_was_asked(size: int) -> None:
     channel = SampledSubset(4, size, 5, 2, Fraction(3, 7))
     exact = dict(channel.distribution(0))
     sent, chances = [list(report) for report in exact], [float(one) for one in exact.values()]
@@ -91,7 +91,7 @@ def test_whoever_is_asked_a_question_is_asked_what_it_depends_on(survey: Survey)
 def test_both_limits_hold_for_all_answers_whatever_is_asked(survey: Survey) -> None:
     (draw,) = survey.joint
     joint, both, one = draw.randomizer, list[Fraction](), list[Fraction]()
-    # Which questions are asked depends on nothing, so that each set of them is a law of its own.
+    # Which questions are asked depends on no answer, so each set of them has a law of its own.
     for pattern in set(joint.laws):
         rows = list(product(*map(range, pattern.inputs)))
         laws = {row: dict(pattern.distribution(row)) for row in rows}
@@ -131,7 +131,7 @@ def test_shares_and_means_are_unbiased(survey: Survey) -> None:
 
 
 @pytest.mark.parametrize("epsilon", ["0.9", "3.0"])
-def test_products_of_what_one_report_counts_are_those_of_the_law(read: Read, epsilon: str) -> None:
+def test_products_of_counts_of_one_report_follow_the_law(read: Read, epsilon: str) -> None:
     each = f"epsilon_each = {float(epsilon) / 1.5}"
     text = FILE.replace("epsilon = 3.0", f"epsilon = {epsilon}")
     survey = read(text.replace("epsilon_each = 2.0", each))
@@ -158,7 +158,7 @@ def simulated(survey: Survey, n: int) -> tuple[list[dict[str, str]], list[dict[s
     return rows, [one["reports"] for one in payloads(survey, rows, 1, seed=2)]
 
 
-def test_estimates_are_those_of_who_was_asked(survey: Survey) -> None:
+def test_estimates_are_of_the_people_who_were_asked(survey: Survey) -> None:
     rows, sent = simulated(survey, 5000)
     tallies = {
         one.id: one.randomizer.tally_many(one.randomizer.read_many([row[one.id] for row in sent]))
@@ -169,7 +169,7 @@ def test_estimates_are_those_of_who_was_asked(survey: Survey) -> None:
         if row.question == "b":
             continue
         assert row.n == sum(bool(one[row.question]) for one in sent)
-        # Of those who are asked, who are some of all: intervals of 1 - 1e-6 cover both.
+        # The people who are asked are some of all people: intervals at 1 - 1e-6 cover both shares.
         values = np.array([int(one[row.question]) for one in rows])
         true = {"mean": values.mean(), "no-answer": 0}.get(row.term)
         true = np.mean(values == int(row.term)) if true is None else true
@@ -193,19 +193,20 @@ def test_sizes_of_reports_look_as_they_are_drawn(read: Read, epsilon: float) -> 
         return [f"{row.question} {row.check}" for row in rows if row.p_value < 1e-6]
 
     assert checked(sent) == []
-    # Fakes that are all about the same questions ask more of them than devices do.
+    # If all fakes are about the same questions, these are asked more often than devices ask them.
     told = [one for one in sent if one["c"] and one["d"]]
     assert any(found.startswith("c ") for found in checked([*sent, *told, *told]))
 
 
-def test_variances_count_those_who_are_not_asked(survey: Survey) -> None:
+def test_variances_count_people_who_are_not_asked(survey: Survey) -> None:
     for question in survey.questions:
         shares = question.mechanism.shares(question.randomizer, question.domain).values
         found = variance(question.mechanism, question.randomizer, question.domain, {})
-        # An estimate is of those who are asked, so that n times its variance has their part below.
+        # An estimate is of the people who are asked, so n times its variance is divided by their
+        # part.
         assert found == pytest.approx(np.mean([share.variance(0.25) for share in shares]), rel=0.35)
     by_question = {row.question: row for row in check(survey)}
-    # The second is asked of a third as many people as the first.
+    # The second question is asked of a third as many people as the first.
     assert by_question["b"].variance > 2.5 * by_question["a"].variance
 
 
@@ -218,7 +219,7 @@ def test_columns_are_of_people_who_were_asked(survey: Survey) -> None:
     assert columns_of(question, asked)[0].n == len(asked)
 
 
-def test_reports_on_what_is_not_asked_together_are_refused(survey: Survey) -> None:
+def test_reports_on_questions_that_are_not_asked_together_are_refused(survey: Survey) -> None:
     (draw,) = survey.joint
     size = survey.questions[0].randomizer.channel.size
     there, empty = list(range(size)), list[int]()
@@ -292,23 +293,23 @@ def test_more_designs_than_can_be_made_in_a_moment_are_refused(read: Read) -> No
         read(text.replace("ask = 2", "ask = 3"))
 
 
-def test_plans_count_those_who_are_not_asked(read: Read) -> None:
+def test_plans_count_people_who_are_not_asked(read: Read) -> None:
     survey = read(FILE)
     (draw,) = possible_draws(survey)
     assert len(draw.parts) == 2
-    # Of four samples, the questions are in 3, 1, 2 and 2, and each of four pairs is in one.
+    # Of four sets, the questions are in 3, 1, 2 and 2, and each of four pairs is in one.
     assert draw.times == pytest.approx(((4 / 3 + 4 + 2 + 2) / 4, 4, 4))
     own = next(row for row in tradeoffs(draw) if (row.epsilon, row.epsilon_each) == (3, 2))
     channel = survey.joint[0].randomizer.channel
     needed = 1.959964**2 / 0.05**2 * share_variances(channel, draw.parts * 2)[0] * draw.times[0]
     assert own.share == np.ceil(needed)
-    # Of questions that differ, a plan is of those that are asked together most often.
+    # If questions differ, a plan is for those that are asked together most often.
     (draw,) = possible_draws(read(MIXED))
     assert [part.k for part in draw.parts] == [4, 5]
 
 
-def test_a_question_that_everybody_is_asked_is_one_of_the_draw(read: Read) -> None:
-    # Both of the others depend on the first, so that it is asked of everybody.
+def test_a_question_for_everybody_belongs_to_the_draw(read: Read) -> None:
+    # Both other questions depend on the first, so everybody is asked it.
     text = TABLE.replace('"c", "d"]', '"c"]') + asked("a")
     survey = read(text + "".join(asked(name, "shows_if = \"a = '3'\"") for name in "bc"))
     (draw,) = survey.joint
@@ -323,7 +324,7 @@ def test_a_question_that_everybody_is_asked_is_one_of_the_draw(read: Read) -> No
     assert thaw(survey.to_json(), survey.version).joint[0].randomizer == draw.randomizer
 
 
-def test_the_page_explains_what_a_report_tells_of_who_is_asked(survey: Survey) -> None:
+def test_the_page_explains_what_a_report_reveals_if_some_are_asked(survey: Survey) -> None:
     for question in survey.questions:
         assert all(row.portion == 1 for row in odds(question))
         assert not any("about it" in row.sentence for row in odds(question))
@@ -331,7 +332,7 @@ def test_the_page_explains_what_a_report_tells_of_who_is_asked(survey: Survey) -
         assert "odds.part" not in told
 
 
-def test_exported_weights_average_to_what_is_true(survey: Survey) -> None:
+def test_exported_weights_average_to_the_truth(survey: Survey) -> None:
     for question in survey.questions:
         names, weigh = debiasing(question)
         k = question.randomizer.channel.inputs

@@ -1,4 +1,4 @@
-"""What is shown moves by whole batches, whatever is opened, closed and looked at."""
+"""Numbers on pages move by whole batches, whatever is opened, closed and looked at."""
 
 from itertools import pairwise, product
 from pathlib import Path
@@ -15,7 +15,7 @@ EVENTS: tuple[str | int, ...] = (1, 9, 10, 27, "close")
 
 
 def views(events: tuple[str | int, ...], steps: Steps = STEPS) -> list[tuple[int, int]]:
-    """The reports that came and those that are shown, after each event."""
+    """Return the reports that came and those that are shown, after each event."""
     cell, seen = Cell(), [(0, 0)]
     for event in events:
         cell = cell.closed(steps) if event == "close" else cell.after(int(event), steps)
@@ -38,7 +38,7 @@ def test_what_is_shown_never_shrinks_or_runs_ahead(length: int) -> None:
         assert [shown for _, shown in seen] == sorted(shown for _, shown in seen)
 
 
-def test_the_view_is_a_batch_behind_so_that_closing_adds_one() -> None:
+def test_the_view_is_a_batch_behind_so_closing_adds_a_batch() -> None:
     seen = views((*[1] * 35, "close"))
     assert seen[9] == (9, 0)
     assert seen[19] == (19, 0)
@@ -50,7 +50,7 @@ def test_the_view_is_a_batch_behind_so_that_closing_adds_one() -> None:
 def test_a_wave_that_is_opened_again_shows_nothing_new_before_a_batch() -> None:
     assert views((30, "close", 9, "close"))[-1] == (39, 30)
     assert views((30, "close", 9, "close", 1, "close"))[-1] == (40, 40)
-    # Without being closed again, one batch more, as ever.
+    # If it is not closed again, one batch more is enough, as always.
     assert views((30, "close", *[1] * 19))[-1] == (49, 30)
     assert views((30, "close", *[1] * 20))[-1] == (50, 40)
 
@@ -94,7 +94,7 @@ def test_a_survey_says_how_its_results_are_shown(tmp_path: Path, table: str, ste
         ("size = 3", "unknown key"),
     ],
 )
-def test_what_would_show_single_reports_is_refused(
+def test_settings_that_would_show_single_reports_are_refused(
     tmp_path: Path, table: str, message: str
 ) -> None:
     (tmp_path / "s.toml").write_text(f"{HEAD}[results]\n{table}\n{QUESTION}")

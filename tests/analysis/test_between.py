@@ -1,4 +1,4 @@
-"""Respondents for a difference between randomized groups: by hand, and beside simulated surveys."""
+"""Check respondents for a difference between randomized groups, by hand and by simulation."""
 
 import re
 from pathlib import Path
@@ -31,12 +31,12 @@ def questions(tmp_path: Path) -> dict[str, Question]:
     return {one.id: one for one in read_survey(path).questions}
 
 
-def test_asked_directly_it_is_the_textbooks_number(questions: dict[str, Question]) -> None:
+def test_asked_directly_it_is_the_number_of_textbooks(questions: dict[str, Question]) -> None:
     sizes = {"a": 0.5, "b": 0.5, "c": 0.0}
     n = respondents_between(
         questions["plain"], "a", questions["open"], ("a", "b"), (0.3, 0.5), sizes
     )
-    # Two halves: p (1 - p) / (n / 2) each.
+    # Two halves have the variance p (1 - p) / (n / 2) each.
     assert n == pytest.approx((REACH / 0.2) ** 2 * 2 * (0.3 * 0.7 + 0.5 * 0.5), abs=1)
 
 
@@ -74,7 +74,7 @@ def test_it_is_the_variance_of_simulated_surveys(questions: dict[str, Question])
         ("yg", "a", ("a", "b"), (0.2, 0.2001), "more than"),
     ],
 )
-def test_what_cannot_be_told_is_said(
+def test_impossible_comparisons_are_named(
     questions: dict[str, Question],
     names: str,
     term: str,

@@ -1,4 +1,4 @@
-"""Estimates calibrated to known shares of the population: right values, and intervals that hold."""
+"""Estimates calibrated to known shares of the population are right, and their intervals hold."""
 
 import sys
 from dataclasses import replace
@@ -32,7 +32,7 @@ def _column(
     values: tuple[str, ...] = ("no", "yes"),
     amounts: tuple[float, ...] | None = None,
 ) -> Column:
-    """Return a column of randomized response, or of true answers if there is no ε."""
+    """Return a column of randomized response, or of true answers if ε is None."""
     k = len(values)
     matrix = np.eye(k)
     if epsilon is not None:
@@ -47,7 +47,7 @@ def _column(
 def _selected(
     n: int, epsilon: float | None, rng: np.random.Generator
 ) -> tuple[list[Margin], Column, float]:
-    """Return a sample in which one of three groups is rare that is not in the population."""
+    """Return a sample in which one of three groups is rarer than in the population."""
     shares, rates, takes_part = [0.5, 0.3, 0.2], [0.1, 0.3, 0.6], [0.9, 0.6, 0.4]
     people = rng.choice(3, 6 * n, p=shares)
     group = people[rng.random(6 * n) < np.array(takes_part)[people]][:n]
@@ -64,7 +64,7 @@ def test_with_true_answers_it_is_post_stratification() -> None:
     sizes = np.bincount(group)
     found = Calibration([margin]).quantity(column, 1)
     assert found.value == pytest.approx(margin.known @ within)
-    # Conditional on the sizes of groups, which the estimator is unbiased for.
+    # Given the sizes of groups, for which the estimator is unbiased.
     variance = margin.known**2 @ (within * (1 - within) / sizes)
     assert found.std_error == pytest.approx(variance**0.5, rel=0.01)
     amounts = _column("score", answers, None, rng, amounts=(3.0, 13.0))
@@ -100,7 +100,7 @@ def test_calibration_undoes_selection_behind_noise(epsilon: int) -> None:
 def test_a_rare_answer_has_no_shorter_an_interval_than_that_of_its_reports() -> None:
     rng, n = generator(), 500
     group = np.arange(n) % 2
-    # 3 of 500 answer yes, without noise.
+    # 3 of 500 people answer yes, without noise.
     answers = (np.arange(n) < 3).astype(np.int64)
     margin = Margin(_column("a", group, None, rng), {"no": 0.5, "yes": 0.5})
     calibrated = Calibration([margin]).quantity(_column("y", answers, None, rng), 1)
@@ -120,7 +120,7 @@ def test_ends_of_intervals_are_where_the_score_test_rejects() -> None:
     interval = Calibration([margin]).quantity(column, 1).interval
 
     def statistic(share: float) -> float:
-        """Return the least of all slopes with 0.3 B_no + 0.7 B_yes = 0, by a search."""
+        """Return the least statistic over all slopes with 0.3 B_no + 0.7 B_yes = 0, by a search."""
 
         def at(slope: float) -> float:
             g = x * (y - share)[:, None] - x * np.array([0.7, -0.3]) * slope
@@ -133,7 +133,7 @@ def test_ends_of_intervals_are_where_the_score_test_rejects() -> None:
         assert statistic(end) == pytest.approx(3.84146, abs=1e-4)
 
 
-def test_who_leaves_out_the_margin_is_not_counted() -> None:
+def test_people_who_skip_the_margin_are_not_counted() -> None:
     rng, n = generator(), 4000
     group = rng.integers(0, 3, n)
     answers = np.where(group == 2, 1, rng.random(n) < 0.2 + 0.2 * group).astype(np.int64)
@@ -146,8 +146,8 @@ def test_who_leaves_out_the_margin_is_not_counted() -> None:
 
 
 def test_products_of_one_draw_are_debiased_by_its_law() -> None:
-    # Each report is made exactly as often as on average, of 2,100 people with each pair of answers
-    # times these: of 10 in the group 8 say yes, of 30 others 6.
+    # Each report is made exactly as often as it is expected from 2,100 people with each pair of
+    # answers, times these numbers: in the group 8 of 10 say yes, of 30 others 6.
     pairs, times = ((0, 0), (0, 1), (1, 0), (1, 1)), (24, 6, 2, 8)
     made = np.array([law(COINS, pair) for pair in pairs]).T @ times * 2100
     reports = np.repeat(np.arange(len(made)), np.rint(made).astype(np.int64))
@@ -167,7 +167,7 @@ def test_products_of_one_draw_are_debiased_by_its_law() -> None:
         ({"a": 0.5, "b": 0.5, "c": 0.0}, "shares between 0 and 1"),
     ],
 )
-def test_margins_that_are_none_are_refused(shares: dict[str, float], message: str) -> None:
+def test_impossible_margins_are_refused(shares: dict[str, float], message: str) -> None:
     (margin,), _, _ = _selected(100, 3, generator())
     with pytest.raises(ValueError, match=message):
         Margin(margin.column, shares)
@@ -182,7 +182,7 @@ def test_too_few_respondents_for_the_noise_are_refused_with_how_many_it_takes() 
     Calibration(_selected(700, 1, generator())[0])
 
 
-def test_what_cannot_be_calibrated_is_refused() -> None:
+def test_questions_that_cannot_be_calibrated_are_refused() -> None:
     (margin,), column, _ = _selected(300, 3, rng := generator())
     calibration = Calibration([margin])
     with pytest.raises(ValueError, match="town: its shares are known"):
@@ -233,6 +233,6 @@ def test_calibrated_intervals_hold_and_others_do_not(n: int, epsilon: int) -> No
         held += interval.low <= truth <= interval.high
         y = column.scores[column.codes, 1]
         plain_held += abs(float(y.mean()) - truth) < 1.96 * float(y.std()) / n**0.5
-    # Four standard errors of a coverage of .95.
+    # This allows four standard errors of a coverage of .95.
     assert held / runs > 0.95 - 4 * (0.95 * 0.05 / runs) ** 0.5
     assert plain_held / runs < 0.85

@@ -1,4 +1,4 @@
-"""What a trusted curator would get is a normal variable with a Laplace one on top."""
+"""A trusted curator would get a normal variable plus Laplace noise."""
 
 from fractions import Fraction
 from itertools import product
@@ -21,7 +21,7 @@ def test_interval_holds_as_often_as_stated(direct: float, noise: float, level: f
     sd = direct / norm.ppf((1 + level) / 2)
 
     def both(x: float) -> float:
-        """The density of the normal part, times how likely the Laplace part keeps it inside."""
+        """Return the normal density times the probability that Laplace noise stays inside."""
         inside = laplace.cdf(half - x, scale=noise) - laplace.cdf(-half - x, scale=noise)
         return float(norm.pdf(x, scale=sd) * inside)
 
@@ -30,7 +30,7 @@ def test_interval_holds_as_often_as_stated(direct: float, noise: float, level: f
     assert half > direct
 
 
-def test_either_part_alone_is_known() -> None:
+def test_each_part_alone_gives_the_known_interval() -> None:
     assert half_width_of_curator(0.0, 0.1) == pytest.approx(0.1 * log(20))
     assert half_width_of_curator(0.05, 1e-9) == pytest.approx(0.05)
 

@@ -1,4 +1,4 @@
-"""What channels say of the chances of counts: their extremes, and how many symbols count."""
+"""Check what channels say about probabilities of counts: extremes, and numbers of symbols."""
 
 import sys
 from collections import Counter
@@ -18,7 +18,7 @@ import laws
 import one_question as cases
 import samples
 
-#: Of a window as wide as this, some outputs lie in every input's.
+#: In a window of this width, some outputs belong to every input.
 WIDE = [(Index(one), Window(one, width, 5, 2)) for one, width in ((3, 3), (3, 5), (2, 1))]
 SMALL = {
     f"{part[1].name}-{place}": part

@@ -1,4 +1,4 @@
-"""Contract of every channel: its ratio, its probabilities and its draws are the stated ones."""
+"""The contract of every channel: ratio, probabilities and draws are the stated ones."""
 
 import sys
 from collections import defaultdict
@@ -33,7 +33,7 @@ from analysis.core.words import WORD, seeded_block
 sys.path.insert(0, str(Path(__file__).parent))
 import laws
 
-#: Weights so small that every path of draws can be counted.
+#: Weights so small that all paths of draws can be counted.
 SAMPLES: list[Any] = [
     Window(2, 1, 3, 1),
     Window(5, 1, 7, 2),
@@ -58,7 +58,7 @@ SAMPLES: list[Any] = [
     Table(2, ((1, 2, 3, 4), (4, 4, 1, 1))),
     Table(3, ((3, 1), (1, 3), (2, 2))),
 ]
-#: Laws of questions that are drawn together: their reports are read as those of channels.
+#: Laws of questions that are drawn together, whose reports are read like those of channels.
 LAWS: list[Any] = [
     JointBits(3, Pattern((2,) * 3, (1,) * 3, (40, 9, 8, 5, 11, 3, 2, 4))),
     SampledSubset(4, 1, 5, 2, Fraction(3, 7)),
@@ -70,14 +70,14 @@ LARGE: list[Any] = [
     Shift(3, (2**30, 2**30, 2**30, 2**29, 2**29)),
     Table(2, ((WORD - 1, 1), (2**31, 2**31))),
 ]
-#: The chance that a sound channel fails a test of its many draws, if their seed were drawn.
+#: The probability that a sound channel fails a test of its many draws with a random seed.
 CHANCE = 1e-6
 every_sample = pytest.mark.parametrize("channel", SAMPLES, ids=str)
 every_law = pytest.mark.parametrize("channel", [*SAMPLES, *LAWS], ids=str)
 
 
 def symbols_of(channel: Channel) -> list[Any]:
-    """Every input: symbols, or sets of places."""
+    """Return every input: symbols, or sets of places."""
     places = range(channel.inputs)
     if not channel.takes_bits:
         return list(places)
@@ -85,7 +85,7 @@ def symbols_of(channel: Channel) -> list[Any]:
     return [ones for size in sizes for ones in combinations(places, size)]
 
 
-def test_every_channel_has_samples_here() -> None:
+def test_every_channel_has_samples() -> None:
     assert {sample.name for sample in SAMPLES} == set(CHANNELS)
     for channel in (*SAMPLES, *LAWS, *LARGE):
         channel.check()
@@ -98,7 +98,7 @@ def test_probabilities_sum_to_one(channel: Channel) -> None:
 
 
 def largest_ratio(channel: Channel, symbols: list[Any]) -> Fraction:
-    """The largest ratio of the probabilities of one report, over all pairs of inputs."""
+    """Return the largest ratio of the probabilities of one report, over all pairs of inputs."""
     rows: list[dict[Any, Fraction]] = [dict(channel.distribution(symbol)) for symbol in symbols]
     columns = [[row[report] for row in rows] for report in rows[0]]
     return max((max(column) / min(column) for column in columns), default=Fraction(1))
@@ -112,7 +112,7 @@ def test_ratio_is_the_largest_of_the_exact_channel(channel: Channel) -> None:
 
 
 def codewords(encoder: Any) -> list[Any]:
-    """Every input that an encoder gives."""
+    """Return every input that an encoder gives."""
     if isinstance(encoder, Onehot):
         return [encoder.encode(value, 0, iter(())) for value in range(encoder.inputs)]
     found = []
@@ -159,7 +159,7 @@ def test_no_two_sets_differ_by_more_than_apart(options: int, at_most: int) -> No
 def all_draws(
     channel: Channel, symbol: Any, monkeypatch: pytest.MonkeyPatch
 ) -> dict[Any, Fraction]:
-    """The exact distribution of what `randomize` does: every path of draws, with its chance."""
+    """Return the exact distribution of `randomize`: every path of draws, with its probability."""
     found: defaultdict[Any, Fraction] = defaultdict(Fraction)
     paths: list[tuple[int, ...]] = [()]
     while paths:
@@ -221,7 +221,7 @@ def test_moments_are_those_of_the_distribution(channel: Channel) -> None:
 
 
 def repeated(channel: Channel, symbol: Any, n: int) -> NDArray[Any]:
-    """The same input many times, as `randomize_many` takes it."""
+    """Return the same input many times, in the form that `randomize_many` takes."""
     if not channel.takes_bits:
         return np.full(n, symbol)
     flags = np.isin(np.arange(channel.inputs), symbol)
@@ -242,7 +242,7 @@ def test_many_draws_take_each_word_as_a_single_draw_does(channel: Any) -> None:
 
 @pytest.mark.parametrize("channel", LARGE, ids=lambda channel: channel.name)
 def test_many_draws_of_large_weights_are_those_of_single_ones(channel: Any) -> None:
-    # Below their total every word is its own draw; those near its ends among them.
+    # Below their total every word is its own draw, also words near its ends.
     ends = [0, 1, channel.total - 1, channel.total // 2, channel.total // 2 - 1]
     words = np.concatenate([np.array(ends), seeded_block("large")(2000).astype(np.int64)])
     words = (words % channel.total).astype(np.uint32)
@@ -268,7 +268,7 @@ def test_many_draws_of_large_weights_are_those_of_single_ones(channel: Any) -> N
     ids=str,
 )
 def test_many_packed_draws_have_the_stated_distribution(channel: Channel, symbol: Any) -> None:
-    # Pearson's test; a report that is expected less than 5 times must be rare in fact.
+    # Pearson's test; a report that is expected fewer than 5 times must be rare in fact.
     n = 100_000
     reports = channel.randomize_many(repeated(channel, symbol, n), seeded_block("chi", str(symbol)))
     rows, counts = np.unique(reports, axis=0, return_counts=True)
@@ -303,7 +303,7 @@ def test_many_packed_draws_have_the_stated_distribution(channel: Channel, symbol
     ids=str,
 )
 def test_many_draws_of_many_symbols_have_the_stated_moments(channel: Channel, symbol: Any) -> None:
-    # The counts are normal, so their distance from the mean, in units of the covariance, is χ².
+    # The counts are normal, so their squared distance from the mean, by their covariance, is χ².
     n = 60_000
     reports = channel.randomize_many(repeated(channel, symbol, n), seeded_block("moments"))
     if isinstance(channel, (Subset, Overlap)):
@@ -336,7 +336,7 @@ BAD: list[tuple[Any, Any]] = [
     *((Subset(4, 2, 3, 1), bad) for bad in (1, [1], [0, 1, 2], [1, 0], [1, 1], [2, 4], [-1, 2])),
     *((Overlap(4, 2, 1, (1, 3)), bad) for bad in (1, [4], [0, 1], [True], [], None, "0")),
     *((Subset(4, 2, 3, 1), bad) for bad in ([0, True], [0, 1.0], [0, "1"], [], None, "01")),
-    # Of 3 bits, "4A" is 111; then the fourth bit, then the last one of those that fill up.
+    # For 3 bits, "4A" has 111, then a fourth bit, then a last bit among those that fill up.
     *((Bits(3, 3, 1, 4), bad) for bad in ("8A", "4B", "", "4", "4AA", "4A==", "4A\n", " 4A", "4é")),
     *((Bits(3, 3, 1, 4), bad) for bad in ("+A", "/A", 224, None, ["4A"], [1, 1, 1], True, b"4A")),
     *((Bits(16, 3, 1, 4), bad) for bad in ("AAB", "AAA=", "AAAA", "AA")),
@@ -352,10 +352,10 @@ def test_a_report_that_the_channel_cannot_make_is_refused(channel: Channel, repo
         channel.check_report(report, "reports.q")
 
 
-def test_bits_are_written_as_base64url_with_the_first_on_top() -> None:
+def test_bits_are_written_as_base64url_with_the_first_bit_highest() -> None:
     kept = Bits(18, WORD - 1, 1, WORD)
     report = kept.randomize((0, 1, 2, 3, 4, 6, 17), iter([1] * 18))
-    # 11111010 00000000 01 and six bits to fill up, by sixes: 62, 32, 1 and 0.
+    # 11111010 00000000 01 and six bits to fill up; by sixes these are 62, 32, 1 and 0.
     assert report == "-gBA"
     assert laws.counted(kept, report) == (0, 1, 2, 3, 4, 6, 17, 18)
 
@@ -386,7 +386,7 @@ def test_bits_are_written_as_base64url_with_the_first_on_top() -> None:
     ],
     ids=str,
 )
-def test_weights_that_are_no_channel_are_refused(channel: Channel) -> None:
+def test_impossible_weights_are_refused(channel: Channel) -> None:
     with pytest.raises(ValueError, match=f"^{channel.name}: "):
         channel.check()
 
@@ -394,6 +394,6 @@ def test_weights_that_are_no_channel_are_refused(channel: Channel) -> None:
 def test_chances_of_a_bit_and_of_an_output_are_exact_shares_of_the_weights() -> None:
     bits, window = Bits(2, 5, 2, 9), Window(6, 3, 5, 2)
     assert (bits.p, bits.q) == (Fraction(5, 9), Fraction(2, 9))
-    # Three outputs of weight 5 in the window, five of weight 2 outside: 25 in all.
+    # There are three outputs of weight 5 in the window and five of weight 2 outside: 25 in all.
     assert (window.p, window.q) == (Fraction(1, 5), Fraction(2, 25))
     assert window.width * window.p + (window.inputs - 1) * window.q == 1

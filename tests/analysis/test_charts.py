@@ -1,4 +1,4 @@
-"""Pictures: well-formed, without style or script, with words for all that is drawn."""
+"""Pictures are well-formed, have no style or script, and have words for everything drawn."""
 
 import math
 import re
@@ -103,7 +103,7 @@ def test_a_picture_is_described_and_has_no_style_or_script(draw: Callable[[str],
 def test_texts_are_of_12_pixels_on_a_phone(draw: Callable[[str], str]) -> None:
     root = ET.fromstring(draw("t"))
     width, height = _size(root)
-    # A page 360 wide leaves 328 to a picture; no text is smaller than the picture's own size.
+    # A page of 360 pixels leaves 328 to a picture; no text is smaller than the picture's own size.
     assert FONT * 328 / WIDTH >= 12
     assert width <= WIDTH
     for element in root.iter():
@@ -134,7 +134,8 @@ def test_the_even_odds_are_within_the_interval_and_sampling_within_both() -> Non
     assert bar.at(0.975) == pytest.approx(0.7)
     # Half of it, by the tables of the normal law: .6745 of 1.96 standard errors.
     assert bar.at(0.75) == pytest.approx(0.5 + 0.2 * 0.6745 / 1.96, abs=1e-4)
-    # 25 people asked directly tell as much as these 100: asking all would give half the error.
+    # 25 people asked directly are as precise as these 100, and asking all would give half the
+    # error.
     assert bar.direct == pytest.approx((0.5 - 1.96 * 0.05, 0.5 + 1.96 * 0.05), abs=1e-4)
     assert bar_of(estimate(0.5, None), 0, 1).direct is None
     assert bar_of(estimate(None, 25.0), 0, 1).direct is None
@@ -146,7 +147,7 @@ def test_each_dot_is_a_twentieth() -> None:
 
 
 def _size(root: ET.Element) -> tuple[float, float]:
-    """The width and height; the width of a fluid picture is 100 percent."""
+    """Return the width and height; the width of a fluid picture is 100 percent."""
     if "viewBox" not in root.attrib:
         assert root.attrib["width"] == "100%"
         return 100.0, float(root.attrib["height"])
@@ -159,7 +160,7 @@ def _place(value: str) -> float:
 
 
 def _contrast(one: str, other: str) -> float:
-    """The contrast ratio of WCAG 2.2."""
+    """Return the contrast ratio of WCAG 2.2."""
 
     def luminance(color: str) -> float:
         parts = [int(color[place : place + 2], 16) / 255 for place in (1, 3, 5)]
@@ -200,17 +201,17 @@ def test_names_stand_in_the_order_of_the_curves_ends() -> None:
     labels = _end_labels(DRAWN["lines"]("t"))
     order = sorted((y, name) for name, (_, y) in labels.items())
     found = [name for _, name in order if name in {"sum", "Rényi", "convolution", "zCDP"}]
-    # The ends: sum 30, Rényi 24, convolution 20.6, zCDP 20.1.
+    # The ends are: sum 30, Rényi 24, convolution 20.6, zCDP 20.1.
     assert found == ["sum", "Rényi", "convolution", "zCDP"]
 
 
-def test_curves_are_told_apart_by_dashes() -> None:
+def test_curves_are_distinguished_by_dashes() -> None:
     paths = [one for one in ET.fromstring(DRAWN["lines"]("t")).iter() if _tag(one) == "path"]
     dashes = {one.attrib["stroke"]: one.attrib.get("stroke-dasharray", "") for one in paths}
     assert len(set(dashes.values())) == len(dashes) == len(LINES)
 
 
-def test_no_line_is_drawn_over_what_is_not_known() -> None:
+def test_no_line_is_drawn_where_nothing_is_known() -> None:
     picture = line_chart("t", [LINES[2]], "x", "y")
     paths = [one.attrib["d"] for one in ET.fromstring(picture).iter() if _tag(one) == "path"]
     assert [path.count("L") for path in paths] == [1, 2]
@@ -293,7 +294,7 @@ def test_intervals_and_estimates_stand_at_their_values() -> None:
     dots = [one.attrib for one in root.iter() if _tag(one) == "circle"]
 
     def at(value: float) -> float:
-        # The axis is from the least estimate, -.2, to 1, between 4 and 96 percent of the width.
+        # The axis goes from the least estimate, -.2, to 1, between 4 and 96 percent of the width.
         return 4 + 92 * (min(value, 1) + 0.2) / 1.2
 
     ends = [(bar.conf_low, bar.conf_high) for bar in BARS]
@@ -308,7 +309,7 @@ def test_intervals_and_estimates_stand_at_their_values() -> None:
 def test_dots_are_estimates_or_hundredths_of_them(n: int, dots: int) -> None:
     values = [math.sin(place) for place in range(n)]
     picture = dot_plot("t", values, 0.0, (-0.1, 0.1), "x")
-    # One more in the legend.
+    # The legend has one more.
     assert picture.count("<circle") == dots + 1
     assert ("1 in 100" in picture) is (n > 100)
     assert f"{n} estimates from" in picture
@@ -359,13 +360,13 @@ def test_as_many_people_are_filled_as_the_sentence_says(chance: Any, filled: int
     picture = icon_array("t", chance)
     assert f"{filled} of 100 people are filled" in picture
     paths = [one for one in ET.fromstring(picture).iter() if _tag(one) == "path"]
-    # Two outlines a person.
+    # Each person has two outlines.
     people = {one.attrib["fill"]: one.attrib["d"].count("M") // 2 for one in paths}
     assert people.pop("none", 0) == 100 - filled
     assert sum(people.values()) == filled
 
 
 @pytest.mark.parametrize("bad", [-0.1, 1.1, math.nan, True])
-def test_no_chance_is_no_picture_of_people(bad: Any) -> None:
+def test_impossible_probabilities_make_no_picture_of_people(bad: Any) -> None:
     with pytest.raises(ValueError, match="chance must be a number from 0 to 1"):
         icon_array("t", bad)

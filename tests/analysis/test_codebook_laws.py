@@ -1,4 +1,4 @@
-"""Whoever has a codebook can compute how likely each report is under each answer, and its ε."""
+"""A codebook is enough to compute the probability of each report under each answer, and its ε."""
 
 import json
 from math import log
@@ -14,7 +14,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 @pytest.mark.parametrize("name", ["working-conditions", "night-life", "staff-panel", "one-draw"])
-def test_chances_are_those_of_the_channel_and_tell_epsilon(name: str) -> None:
+def test_probabilities_are_those_of_the_channel_and_give_epsilon(name: str) -> None:
     survey = read_survey(EXAMPLES / f"{name}.toml")
     rows = [vars(code) for code in codebook(survey)]
     read = json.loads(to_text(rows, rows[0], "json"))
@@ -41,7 +41,7 @@ def test_chances_are_those_of_the_channel_and_tell_epsilon(name: str) -> None:
     assert told or name == "one-draw"
 
 
-def test_the_numbers_of_all_other_designs_are_those_that_the_device_has() -> None:
+def test_the_numbers_of_all_other_designs_are_those_of_the_device() -> None:
     for name in ("well-being", "one-draw"):
         survey = read_survey(EXAMPLES / f"{name}.toml")
         drawn = {q.id: draw for draw in survey.draws for q in getattr(draw, "questions", (draw,))}

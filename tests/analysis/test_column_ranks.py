@@ -1,4 +1,4 @@
-"""Ranks of a column's answers, for data from elsewhere: against exact sums, and against tallies."""
+"""Ranks of a column's answers in data from elsewhere agree with exact sums and with tallies."""
 
 import sys
 from collections.abc import Sequence
@@ -20,9 +20,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 import one_question
 from designs import krr
 
-#: Chances of a forced answer: the reports yes and no do not weigh the same.
+#: Probabilities of a forced answer: the reports yes and no do not have the same weight.
 FORCED = np.array([[0.95, 0.25], [0.05, 0.75]])
-#: Reports of this design weigh differently for each pair of answers.
+#: Reports of this design have different weights for each pair of answers.
 UNEVEN = np.array([[0.7, 0.2, 0.05], [0.2, 0.6, 0.15], [0.1, 0.2, 0.8]])
 
 
@@ -52,7 +52,7 @@ def test_reports_of_k_rr_have_the_ranks_of_their_tally() -> None:
             assert named == close
 
 
-def test_the_more_frequent_of_two_is_told_by_a_binomial_test() -> None:
+def test_the_more_frequent_of_two_is_found_by_a_binomial_test() -> None:
     # If half of all people are of the second kind, .4 of the reports are.
     rows = rows_of(FORCED, (75, 25))
     expected = 2 * binomtest(25, 100, 0.4, alternative="less").pvalue
@@ -64,7 +64,7 @@ def test_the_more_frequent_of_two_is_told_by_a_binomial_test() -> None:
     assert (rows["v1"].conf_method, rows["v1"].is_first) == ("binomial", True)
 
 
-def test_two_answers_that_are_alike_are_seldom_told_apart() -> None:
+def test_equally_frequent_answers_are_seldom_distinguished() -> None:
     n, false = 40, 0.0
     for yes in range(n + 1):
         is_first = any(row.is_first for row in rows_of(FORCED, (n - yes, yes)).values())
@@ -98,17 +98,17 @@ def test_weights_and_clusters_count() -> None:
     drawn = rows_of(krr(3, 3), counts, one_by_one(np.ones(n)))
     assert drawn["v0"].conf_method == "scaled-binomial"
     first = not_none(alone["v0"].p_first)
-    # The first is compared with all others in samples: three times the p-value, one-sided.
+    # In samples the first is compared with all others: three times the p-value, one-sided.
     assert not_none(drawn["v0"].p_first) == pytest.approx(1.5 * first, rel=0.2)
-    # Who reports twice as one cluster tells no more than once.
+    # A person who reports twice as one cluster says no more than one who reports once.
     zeros = np.zeros(2 * n, dtype=np.int64)
     pairs = Sample(np.ones(2 * n), zeros, np.arange(2 * n) // 2, np.zeros(1))
     twice = rows_of(krr(3, 3), (400, 300, 200), pairs)
     assert not_none(twice["v0"].p_first) == pytest.approx(not_none(drawn["v0"].p_first), rel=0.02)
-    # Weights turn the order.
+    # Weights reverse the order.
     heavy = one_by_one(np.repeat([1.0, 1.0, 4.0], counts))
     assert rows_of(krr(3, 3), counts, heavy)["v2"].order == 1
-    # That half of the population was asked makes no rank narrower.
+    # It makes no rank narrower that half of the population was asked.
     half = Sample(np.ones(n), zeros[:n], np.arange(n), np.array([0.5]), 900.0)
     for matrix in (krr(3, 3), UNEVEN):
         of_part, of_many = (rows_of(matrix, counts, one) for one in (half, one_by_one(np.ones(n))))
@@ -116,7 +116,7 @@ def test_weights_and_clusters_count() -> None:
         assert not_none(of_part["v0"].p_first) == pytest.approx(first, rel=0.02)
 
 
-def test_all_reports_alike_say_no_more_than_there_are_clusters() -> None:
+def test_identical_reports_count_once_for_each_cluster() -> None:
     n = 40
     clusters = Sample(np.ones(n), np.zeros(n, dtype=np.int64), np.arange(n) // 20, np.zeros(1))
     rows = rows_of(np.eye(2), (n, 0), clusters)
@@ -125,7 +125,7 @@ def test_all_reports_alike_say_no_more_than_there_are_clusters() -> None:
     assert rows_of(np.eye(2), (n, 0))["v0"].is_first
 
 
-def test_nobody_and_one_answer_have_no_ranks() -> None:
+def test_empty_columns_and_single_answers_have_no_ranks() -> None:
     nobody = np.zeros(0, dtype=np.int64)
     with pytest.raises(ValueError, match="q: ranks need two answers or more and a report, got 2"):
         column_ranks(from_matrix("q", "ab", nobody, np.eye(2)))

@@ -1,4 +1,4 @@
-"""Columns of data from elsewhere together: differences, tables of any number, correlations."""
+"""Check several columns of data from elsewhere: differences, tables, correlations."""
 
 from itertools import product
 from pathlib import Path
@@ -62,7 +62,7 @@ def test_other_people_differ_as_by_newcombe(tmp_path: Path) -> None:
     row = _differences(tmp_path, rows, DIRECT + FORCED)["1"]
     share = (0.45 - 1 / 6) * 1.5
     assert row.estimate == pytest.approx(share - 0.12)
-    # That of two estimates of their own, however many others the file has.
+    # The error is that of two separate estimates, however many other people the file has.
     variance = 0.45 * 0.55 / 200 * 1.5**2 + 0.12 * 0.88 / 100
     assert row.std_error == pytest.approx(variance**0.5)
     assert (row.n_first, row.n_second, row.n_both) == (100, 200, 0)
@@ -80,8 +80,8 @@ def test_columns_that_differ_in_values_are_refused(tmp_path: Path) -> None:
         _differences(tmp_path, "a,b\n0,1\n1,0\n", DIRECT)
 
 
-def test_weighted_clusters_are_those_of_everybody(tmp_path: Path) -> None:
-    # Each person twice, in a cluster of their own: as if once.
+def test_people_counted_twice_in_a_cluster_count_once(tmp_path: Path) -> None:
+    # Each person is there twice, in a cluster of their own, and counts once.
     pairs = ["0,0", "0,1", "1,0", "1,1", "0,1", "0,0"] * 10
     design = DIRECT + DIRECT.replace("columns.a", "columns.b")
     once = _differences(tmp_path, "a,b\n" + "".join(f"{pair}\n" for pair in pairs), design)["1"]
@@ -107,7 +107,7 @@ def test_differences_hold_the_truth(tmp_path: Path) -> None:
         ):
             row = _differences(tmp_path, "a,b\n" + "".join(rows), DIRECT + FORCED)["1"]
             held[at] += row.conf_low <= 0.1 <= row.conf_high
-    # 285 expected, with a standard error of 4; the ends of both intervals hold at least.
+    # 285 are expected, with a standard error of 4; the ends of both intervals hold at least.
     assert held.min() >= 274
 
 
@@ -158,7 +158,7 @@ def test_the_likeliest_table_of_three_is_a_maximum() -> None:
     assert slopes.max() == pytest.approx(1, abs=1e-5)
 
 
-def test_tables_that_are_too_large_or_of_others_are_refused() -> None:
+def test_tables_that_are_too_large_or_of_other_people_are_refused() -> None:
     codes = np.zeros(5, dtype=np.int64)
     wide = [_column(name, codes, np.eye(11)) for name in "abc"]
     with pytest.raises(ValueError, match="at most 1024 combinations of values, got 1331"):
@@ -179,7 +179,7 @@ def test_intervals_of_three_columns_hold() -> None:
         codes = np.where(rng.random(true.shape) < 0.7, true, 1 - true)
         rows = joint_shares([_column(name, codes[:, at]) for at, name in enumerate("abc")])
         held += [row.conf_low <= p <= row.conf_high for row, p in zip(rows, truth, strict=True)]
-    # 380 of 400 expected for each, with a standard error of 4.4.
+    # 380 of 400 are expected for each, with a standard error of 4.4.
     assert held.min() >= 366
 
 
@@ -218,5 +218,5 @@ def test_correlations_and_group_means_with_many_values_hold() -> None:
         held[0] += found.interval.low <= 0.21**0.5 * 10 / spread <= found.interval.high
         mean = mean_in_group(column, 1, numbers)
         held[1] += mean.interval.low <= 50 <= mean.interval.high
-    # 475 of 500 expected, with a standard error of 5.
+    # 475 of 500 are expected, with a standard error of 5.
     assert held.min() >= 460

@@ -1,4 +1,4 @@
-"""Comparisons of waves and of groups: what they are without noise, and how often they hold."""
+"""Comparisons of waves and of groups are right without noise, and hold as often as stated."""
 
 import sys
 from pathlib import Path
@@ -28,7 +28,7 @@ MEANS = SHARES @ AMOUNTS
 
 
 def in_groups(n: int, epsilon: float, sizes: tuple[float, ...], seed: int) -> tuple[Column, Column]:
-    """Reports of n people on their group of three, and on a scale of five that it moves."""
+    """Return reports of n people on their group of three, and on a scale of five that it moves."""
     rng = np.random.default_rng(seed)
     groups = rng.choice(3, n, p=sizes)
     answers = (rng.random((n, 1)) > SHARES.cumsum(axis=1)[groups, :-1]).sum(axis=1)
@@ -56,7 +56,7 @@ def test_without_noise_groups_differ_as_their_means() -> None:
         assert (row.p_value, row.p_holm, row.flag) == (None, None, "")
 
 
-def test_a_group_that_is_not_shown_to_exist_tells_nothing() -> None:
+def test_a_group_that_may_be_empty_has_all_possible_values() -> None:
     by, mood = in_groups(200, 0.5, (0.5, 0.5, 0.0), 2)
     rows = [row for row in compare_groups(by, mood) if row.quantity == "mean"]
     assert (rows[1].conf_low, rows[1].conf_high, rows[1].conf_method) == (-4, 4, "none")
@@ -111,7 +111,7 @@ def test_a_change_is_the_same_number_wherever_it_is_printed(name: str) -> None:
     assert [line.p_value for line in lines] == [row.p_value for row in compared]
 
 
-def test_a_reference_that_is_none_is_refused() -> None:
+def test_an_unknown_reference_is_refused() -> None:
     by, mood = in_groups(100, 2, (0.4, 0.4, 0.2), 4)
     with pytest.raises(ValueError, match="team: reference must be one of a, b, c, got 'x'"):
         compare_groups(by, mood, "x")
@@ -130,5 +130,5 @@ def test_differences_of_means_cover(n: int, epsilon: float, sizes: tuple[float, 
         rows = compare_groups(*in_groups(n, epsilon, sizes, seed), has_shares=False)
         for place, row in enumerate(rows):
             covered[place] += row.conf_low <= MEANS[place + 1] - MEANS[0] <= row.conf_high
-    # A standard error of .014 at .95, and 3.3 of them.
+    # The standard error at .95 is .014; the test allows 3.3 of them.
     assert covered.min() / times > 0.95 - 3.3 * 0.0138

@@ -1,4 +1,4 @@
-"""Constrained shares are the nearest, or the likeliest, that can be: beside brute force."""
+"""Constrained shares are the nearest, or the likeliest, possible shares, by brute force."""
 
 import sys
 from itertools import product
@@ -19,7 +19,7 @@ import one_question
 
 
 def _nearest(estimates: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The quadratic program's solution, by trying every set of values that are not 0."""
+    """Return the quadratic program's solution, by trying every set of values that are not 0."""
     best = np.full(len(estimates), np.inf)
     for chosen in product((False, True), repeat=len(estimates)):
         kept = np.array(chosen)
@@ -59,22 +59,22 @@ def test_norm_sub_takes_the_same_from_all(unbiased: list[float], shares: list[fl
 
 
 @pytest.mark.parametrize("bad", [[], [0.5, float("nan")], [float("inf"), 0], [[0.5, 0.5]]])
-def test_norm_sub_refuses_what_is_no_list_of_numbers(bad: list[Any]) -> None:
+def test_norm_sub_refuses_other_things_than_lists_of_numbers(bad: list[Any]) -> None:
     with pytest.raises(ValueError, match="one or more finite numbers"):
         norm_sub(np.array(bad))
 
 
-#: Probability of each report (row) under each value.
+#: The probability of each report (row) under each value.
 TABLE = np.array([[0.6, 0.2, 0.1], [0.3, 0.5, 0.3], [0.1, 0.3, 0.6]])
 
 
 @pytest.mark.parametrize("law", [[0.2, 0.3, 0.5], [0.02, 0.9, 0.08], [1 / 3, 1 / 3, 1 / 3]])
-def test_em_is_inversion_where_that_gives_shares(law: list[float]) -> None:
+def test_em_is_inversion_if_that_gives_shares(law: list[float]) -> None:
     n = 10_000
     counts = np.rint(n * (TABLE @ law)).astype(np.int64)
     inverted = np.linalg.solve(TABLE, counts / counts.sum())
     assert inverted.min() >= 0
-    # A gap of 1e-4 in log-likelihood is 0.015 standard errors, which are here at most .015.
+    # A gap of 1e-4 in log-likelihood is 0.015 standard errors, which are at most .015 here.
     assert most_likely(TABLE, counts) == pytest.approx(inverted, abs=3e-4)
 
 
@@ -99,7 +99,7 @@ def test_em_finds_the_likeliest_of_all_shares(counts: list[int]) -> None:
         (TABLE * [[0], [1], [1]], [1, 1, 1], "each possible under some value"),
     ],
 )
-def test_em_refuses_what_no_shares_explain(
+def test_em_refuses_reports_that_no_shares_explain(
     chances: NDArray[np.float64], counts: list[int], message: str
 ) -> None:
     with pytest.raises(ValueError, match=message):
@@ -111,7 +111,7 @@ def _shares(survey: Survey, counts: list[list[int]], method: str) -> list[Constr
     return constrained_shares(survey, tallies, estimates(survey, tallies), method)
 
 
-def test_em_needs_reports_of_one_symbol_and_norm_sub_stands_in() -> None:
+def test_em_needs_reports_of_one_symbol_and_norm_sub_replaces_it() -> None:
     for mechanism, counts, used in (
         ("krr", [[500, 300, 10, 190]], "em"),
         ("exponential", [[500, 300, 10, 190]], "em"),
@@ -128,7 +128,7 @@ def test_em_needs_reports_of_one_symbol_and_norm_sub_stands_in() -> None:
         assert sum(one.share for one in shares) == pytest.approx(1)
 
 
-def test_constrained_shares_are_the_estimates_where_these_can_be_shares() -> None:
+def test_constrained_shares_are_the_estimates_if_these_are_possible() -> None:
     survey: Survey = one_question.choice(3, "krr")
     tallies = {"q": np.array([[4000, 3300, 2700]])}
     rows = estimates(survey, tallies)
@@ -139,7 +139,7 @@ def test_constrained_shares_are_the_estimates_where_these_can_be_shares() -> Non
 
 
 def test_rare_answers_look_more_common_than_they_are() -> None:
-    # k = 4, ε = 1, n = 500, a share of 0: .022 on average, as the module says.
+    # With k = 4, ε = 1, n = 500 and a share of 0, it is .022 on average, as the module says.
     survey: Survey = one_question.choice(4, "krr")
     channel = survey.questions[0].randomizer.channel
     table = np.array([channel.weights(value) for value in range(4)]) / channel.total
@@ -147,7 +147,7 @@ def test_rare_answers_look_more_common_than_they_are() -> None:
     p, q = table[0, 0], table[0, 1]
     draws = rng.multinomial(500, np.array([0, 0.3, 0.3, 0.4]) @ table, size=4000)
     found = [norm_sub((counts / 500 - q) / (p - q))[0] for counts in draws]
-    # The mean of 4,000 draws has a standard error of .0005: further off once in 15,000.
+    # The mean of 4,000 draws has a standard error of .0005: it is further off once in 15,000.
     assert np.mean(found) == pytest.approx(0.022, abs=0.0025)
 
 
@@ -159,7 +159,7 @@ def test_rare_answers_look_more_common_than_they_are() -> None:
         ({"kind": "rank", "options": one_question.options(3)}, "permutations", None),
     ],
 )
-def test_what_is_no_choice_of_one_value_is_left_out(
+def test_questions_of_several_values_are_left_out(
     kind: dict[str, Any], mechanism: str, counts: list[list[int]] | None
 ) -> None:
     survey: Survey = one_question.survey_of(mechanism, {**kind, "no_answer": True})
@@ -171,6 +171,6 @@ def test_without_reports_there_are_no_shares() -> None:
     assert _shares(one_question.choice(3, "krr"), [[0, 0, 0]], "em") == []
 
 
-def test_another_method_is_refused() -> None:
+def test_an_unknown_method_is_refused() -> None:
     with pytest.raises(ValueError, match='method must be norm-sub or em, got "clip"'):
         _shares(one_question.choice(3, "krr"), [[5, 5, 5]], "clip")

@@ -1,4 +1,4 @@
-"""Crosstabs: by exact sums over all pairs of reports, beside plain tables, and by repetition."""
+"""Check crosstabs by exact sums over all pairs of reports, by plain tables, and by repetition."""
 
 import sys
 from dataclasses import replace
@@ -28,7 +28,7 @@ def krr(k: int, epsilon: float) -> Array:
 
 
 def column(name: str, matrix: Array, amounts: bool = False) -> Column:
-    """Without respondents, as a law alone."""
+    """Return a column without respondents, as a law alone."""
     k = matrix.shape[1]
     steps = tuple(range(1, k + 1)) if amounts else None
     values = [f"{name}{place}" for place in range(k)]
@@ -36,7 +36,7 @@ def column(name: str, matrix: Array, amounts: bool = False) -> Column:
 
 
 def bits(k: int, p: float, q: float) -> Array:
-    """Each value has a bit, kept 1 with p; those of others are 1 with q."""
+    """Return bits, one for each value: its own is kept 1 with p, those of others are 1 with q."""
     reports = np.array(list(product((0, 1), repeat=k)))
     rates = np.where(np.eye(k, dtype=bool), p, q)
     return np.asarray(np.prod(np.where(reports[:, None, :] == 1, rates, 1 - rates), axis=2))
@@ -47,13 +47,13 @@ def law(first: Column, second: Column, table: Array) -> Array:
 
 
 def expected(first: Column, second: Column, table: Array, n: int) -> Pairs:
-    """Each pair of reports just as often as it is expected."""
+    """Return each pair of reports exactly as often as it is expected."""
     counts = n * law(first, second, table)
     return Pairs(first, second, counts, counts, n)
 
 
 def known(table: list[list[int]], amounts: bool = False) -> tuple[Column, Column]:
-    """Two columns that are not randomized, of this plain table."""
+    """Return two columns that are not randomized, with this plain table."""
     counts = np.array(table)
     codes = [np.repeat(places.ravel(), counts.ravel()) for places in np.indices(counts.shape)]
     first, second = (
@@ -98,7 +98,7 @@ def test_errors_are_those_of_repetition(pair: tuple[Array, Array]) -> None:
         )
         for one in drawn
     ]
-    # Of 4000 draws, the ratio of two deviations is within 4.5 / sqrt(8000) of 1 but with 7e-6.
+    # Of 4000 draws, the ratio of two deviations is within 4.5 / sqrt(8000) of 1, except with 7e-6.
     assert np.std(shares, axis=0) == pytest.approx(table.std_errors, rel=0.05)
     together = np.cov(np.reshape(shares, (4000, -1)).T)
     scale = np.outer(table.std_errors, table.std_errors)
@@ -119,8 +119,9 @@ def test_intervals_cover_with_most_cells_empty() -> None:
             [one.low - 1e-9 <= true <= one.high + 1e-9 for one, true in zip(*row, strict=True)]
             for row in zip(found, diagonal, strict=True)
         ]
-    # At .95 each of 16 has 86 hits or fewer with chance 3e-4; all four that are not 0 have 364 or
-    # fewer of 400 with 8e-4. Holding other shares to 0 and above has .80 of them.
+    # At .95 each of 16 cells has 86 hits or fewer with probability 3e-4, and all four that are not
+    # 0 have 364 or fewer of 400 with 8e-4. With other shares held at 0 and above, .80 of them are
+    # covered.
     assert hits.min() > 86
     assert hits.diagonal().sum() > 364
 
@@ -149,8 +150,8 @@ def test_intervals_cover_where_the_rarest_pair_of_reports_is_not_seen(
             ratio.low <= group / base <= ratio.high,
         ]
         assert cell.high > 1e-3
-    # At .95 of 120, 104 or fewer have a chance of 4e-4; without kinds that were not seen it is .43
-    # to .75 of cells, and by Fieller's interval .72 to .75 of differences.
+    # At .95, 104 or fewer of 120 have a probability of 4e-4. Without the kinds that were not seen,
+    # .43 to .75 of cells are covered, and by Fieller's interval .72 to .75 of differences.
     assert hits.min() > 104
 
 
@@ -164,7 +165,7 @@ def test_pairs_of_reports_that_are_too_rare_are_flagged() -> None:
     assert not any("few" in row.flag for row in rows)
 
 
-def test_without_noise_all_is_as_in_a_plain_table() -> None:
+def test_without_noise_the_table_is_a_plain_table() -> None:
     counts = [[30, 10, 20], [5, 15, 40]]
     first, second = known(counts, amounts=True)
     rows = crosstab(first, second).rows()
@@ -183,7 +184,7 @@ def test_without_noise_all_is_as_in_a_plain_table() -> None:
     assert share.std_error == pytest.approx((0.5 * 0.5 / 60) ** 0.5, rel=0.01)
 
 
-def test_without_noise_errors_are_the_textbooks() -> None:
+def test_without_noise_errors_are_those_of_textbooks() -> None:
     first, second = known([[300, 100], [50, 450]])
     pairs = pairs_of(first, second)
     one, other = 50 / 500, 300 / 400
@@ -194,7 +195,7 @@ def test_without_noise_errors_are_the_textbooks() -> None:
     assert ratio.std_error == pytest.approx(one / other * relative**0.5, rel=2e-3)
     found = correlation(pairs)
     assert found is not None
-    # The jackknife: without one respondent of each of the four cells, as often as there are such.
+    # The jackknife leaves out one respondent of each of the four cells, as often as there are such.
     values, times = [], np.array([300, 100, 50, 450])
     for cell in range(4):
         keep = np.delete(np.arange(900), times[:cell].sum())
@@ -231,7 +232,7 @@ def test_correlation_has_the_error_of_repetition() -> None:
         again = correlation(Pairs(first, second, counts, counts, 4000))
         assert again is not None
         draws.append(again.estimate)
-    # Of 600 draws the ratio is within 4.5 / sqrt(1200) of 1 but with chance 7e-6.
+    # Of 600 draws, the ratio is within 4.5 / sqrt(1200) of 1, except with probability 7e-6.
     assert np.std(np.array(draws, dtype=float)) == pytest.approx(found.std_error, rel=0.13)
 
 
@@ -266,7 +267,7 @@ def sampled(n: int, seed: int = 4) -> tuple[Column, Column]:
     return replace(first, codes=one), replace(second, codes=other)
 
 
-def test_few_pairs_of_many_reports_are_counted_as_all(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_few_kinds_of_pairs_give_the_same_as_all_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = sampled(600)
     weights = np.random.default_rng(5).random(600)
     plain = [crosstab(first, second, weights=given).rows() for given in (None, weights)]
@@ -304,18 +305,18 @@ def test_weights_count_as_they_should() -> None:
 
 
 @pytest.mark.parametrize("other", [0.02, 0.07, 0.7])
-def test_reports_all_alike_of_a_one_sided_design_have_intervals(other: float) -> None:
-    # The least score is 0, but for rounding.
+def test_identical_reports_of_a_one_sided_design_have_intervals(other: float) -> None:
+    # The least score is 0, up to rounding.
     one_sided = np.array([[1, other], [0, 1 - other]])
     first, second = (replace(column(n, one_sided), codes=np.zeros(90, np.int64)) for n in "ab")
     found = crosstab(first, second).intervals
     assert all(0 <= one.low < one.high <= 1 for one in chain(*found))
 
 
-def test_other_order_is_the_same_table() -> None:
+def test_the_other_order_is_the_same_table() -> None:
     first, second = sampled(800)
     one, other = crosstab(first, second), crosstab(second, first)
-    # Sums in another order differ in their last digits, on some processors: far less than matters.
+    # On some processors, sums in another order differ in their last digits, which does not matter.
     near = 1e-6 * one.std_errors.min()
     assert one.shares == pytest.approx(other.shares.T, abs=near)
     assert one.std_errors == pytest.approx(other.std_errors.T, abs=near)
@@ -325,7 +326,7 @@ def test_other_order_is_the_same_table() -> None:
         assert [same.low, same.high] == pytest.approx([interval.low, interval.high], abs=near)
 
 
-def test_a_value_that_nobody_has_is_said_to_be_unreliable_in_its_group() -> None:
+def test_a_value_that_nobody_has_is_flagged_unreliable_in_its_group() -> None:
     first, second = known([[30, 20], [0, 0]])
     rows = crosstab(first, second).rows()
     assert all(row.conf_low < row.conf_high for row in rows)
@@ -335,7 +336,7 @@ def test_a_value_that_nobody_has_is_said_to_be_unreliable_in_its_group() -> None
         assert row.quantity == "column-share" or (row.estimate is None and "unreliable" in row.flag)
     shares = [row for row in rows if (row.quantity, row.first) == ("share", "a1")]
     assert [row.conf_low for row in shares] == [0, 0]
-    # Clopper and Pearson's upper limit of 0 in 50.
+    # Clopper and Pearson's upper limit for 0 of 50.
     assert shares[0].conf_high == pytest.approx(1 - 0.025 ** (1 / 50), abs=1e-6)
 
 
@@ -350,7 +351,7 @@ def test_too_much_noise_is_refused_with_the_number_it_takes() -> None:
     few, more = (replace(one, codes=np.arange(300) % 5) for one in (first, second))
     with pytest.raises(CannotTell, match=r"a by b: too few .* 300 .* it takes \d+") as caught:
         crosstab(few, more)
-    # With so many, the interval of the worst cell of an even table is as wide as was said.
+    # With this number, the interval of the worst cell of an even table is as wide as was stated.
     even = Crosstab(expected(first, second, np.full((5, 5), 0.04), caught.value.needed), 0.95)
     assert norm.ppf(0.975) * even.std_errors.max() == pytest.approx(0.1, rel=0.01)
     assert caught.value.n == 300
@@ -382,14 +383,14 @@ WIDE = from_matrix("w", map(str, range(80)), np.arange(100) % 80, np.eye(80), tu
         (PAIR[0], WIDE, {}, "w: a table takes at most 64 values, got 80"),
     ],
 )
-def test_what_makes_no_table_is_refused(
+def test_questions_without_a_table_are_refused(
     first: Column, second: Column, options: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(ValueError, match=message):
         crosstab(first, second, **options)
 
 
-def test_of_many_values_means_and_correlation_are_told() -> None:
+def test_many_values_have_means_and_a_correlation() -> None:
     rows = association_rows(pairs_of(PAIR[0], WIDE))
     assert [(row.quantity, row.first, row.second) for row in rows] == [
         ("correlation", "", ""),

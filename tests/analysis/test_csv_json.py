@@ -25,5 +25,5 @@ def test_exported_bits_are_read_back_exactly(bits: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1+cmd", "@SUM(A1)", "\tx", "\rx", "\n=1"])
-def test_a_text_that_somebody_typed_is_no_formula(text: str) -> None:
+def test_typed_texts_are_not_run_as_formulas(text: str) -> None:
     assert "'" + text in to_text([{"label": text}], ["label"], "csv")

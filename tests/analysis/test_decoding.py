@@ -1,4 +1,4 @@
-"""Decoding: its covariance by exact sums, what it promises by simulation with a stated error."""
+"""Decoding: its covariance by exact sums, and its promises by simulation with a stated error."""
 
 from itertools import product
 
@@ -14,7 +14,7 @@ from analysis.estimate.decoding.noise import Background, covariance
 from analysis.estimate.decoding.solve import Whitener, solve
 from analysis.estimate.intervals import normal_intervals
 
-#: k, h and m of a small Bloom filter, and the chances of google/rappor's eps_1_1.
+#: k, h and m of a small Bloom filter, and the probabilities of google/rappor's eps_1_1.
 CELLS, HASHES, COHORTS = 8, 2, 64
 CHANCES = Chances((0.775, 0.225), (0.61, 0.39))
 
@@ -22,7 +22,7 @@ CHANCES = Chances((0.775, 0.225), (0.61, 0.39))
 def _law(
     chances: Chances, supported: tuple[bool, ...], repeats: int
 ) -> dict[tuple[int, ...], float]:
-    """Exact law of how many of a person's reports count for each cell."""
+    """Return the exact law of how many of a person's reports count for each cell."""
     cells = len(supported)
     (p1, q1), (p2, q2) = chances.permanent, chances.instant
 
@@ -55,12 +55,10 @@ def _law(
 
 @pytest.mark.parametrize("repeats", [1, 2, 3])
 @pytest.mark.parametrize("one_symbol", [False, True])
-def test_covariance_of_tallies_is_that_of_all_that_can_happen(
-    repeats: int, one_symbol: bool
-) -> None:
+def test_covariance_of_tallies_is_that_of_all_outcomes(repeats: int, one_symbol: bool) -> None:
     pairs = ((0.6, 0.2), (0.7, 0.15)) if one_symbol else ((0.8, 0.3), (0.7, 0.25))
     chances = Chances(*pairs, one_symbol, repeats)
-    # Three cells; the values support the first, the last, or, as bits, both of them.
+    # There are three cells; the values support the first, the last or, as bits, both.
     values = {(True, False, False): 0.5, (False, False, True): 0.3}
     values[(False, True, False) if one_symbol else (True, False, True)] = 0.2
     mean, square = np.zeros(3), np.zeros((3, 3))
@@ -79,7 +77,7 @@ def test_covariance_of_tallies_is_that_of_all_that_can_happen(
     assert found[0] == pytest.approx(exact, abs=1e-12)
 
 
-def test_strings_unknown_hit_cells_as_all_hashes_do() -> None:
+def test_unknown_strings_hit_cells_like_all_hashes() -> None:
     cells, hashes = 3, 2
     hits = list(product(range(cells), repeat=hashes))
     support = np.array([[cell in one for cell in range(cells)] for one in hits], dtype=float)
@@ -105,7 +103,7 @@ def test_solving_by_candidates_is_the_plain_inverse(one_symbol: bool, candidates
     whitener = Whitener.of(noise, cells.background.covariance(4), 0.01)
     loose = rng.uniform(0.001, 0.1, candidates)
     columns = whitener.white(cells.columns(np.arange(candidates)))
-    # Also with half of the candidates, the others' effects being elsewhere.
+    # Half of the candidates are solved for, too, with the effects of the others elsewhere.
     for fitted in (np.arange(candidates), np.arange(0, candidates, 2)):
         part = columns[:, fitted]
         inverse = np.linalg.inv(np.eye(24) + (part * loose[fitted]) @ part.T)
@@ -127,7 +125,7 @@ def _bits(
     people: int,
     repeats: int = 1,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Counts and totals of people whose values are among the first of `hits`."""
+    """Return counts and totals of people whose values are among the first of `hits`."""
     support = np.zeros((COHORTS, len(shares), CELLS))
     np.put_along_axis(support, hits[:, : len(shares)], 1.0, axis=2)
     of_each = rng.multinomial(people, np.outer(np.full(COHORTS, 1 / COHORTS), shares).ravel())
@@ -148,7 +146,7 @@ def _covered(found: Decoded, truth: NDArray[np.float64]) -> tuple[float, float, 
     return float(held.mean()), float(held[chosen].sum()), float(chosen.sum())
 
 
-#: Candidates of which 45 are there; with 600 they outnumber the 512 cells.
+#: 45 of these candidates are present; 600 of them outnumber the 512 cells.
 @pytest.mark.more
 @pytest.mark.parametrize(
     ("candidates", "draws", "repeats"), [(60, 30, 1), (60, 30, 5), (600, 5, 1)]
@@ -171,12 +169,13 @@ def test_intervals_cover_over_all_candidates_and_over_the_detected(
         chosen += ends, number
         other = 1 - truth.sum()
         found_other.append(found.other.low <= other <= found.other.high)
-    # 1,800 intervals that cover with chance .95 do in less than .93 with chance 2e-4; 20 or more of
-    # the detected in less than .8 with chance 3e-3 at most, if independent.
+    # 1,800 intervals that cover with probability .95 do so in less than .93 with probability 2e-4;
+    # 20 or more of the detected in less than .8 with 3e-3 at most, if they are independent.
     assert np.mean(held) >= 0.93
     assert chosen[1] >= 20
     assert chosen[0] / chosen[1] >= 0.8
-    # Of 30, each with chance .95, less than 24 with chance 6e-4; of 5, none with 4e-7.
+    # Of 30, each with probability .95, less than 24 cover with probability 6e-4; of 5, none with
+    # 4e-7.
     assert np.sum(found_other) >= (24 if draws == 30 else 1)
 
 
@@ -188,14 +187,14 @@ def test_repeats_are_counted_as_people() -> None:
     found = decode(
         *_bits(rng, shares, hits, people, repeats), hits, Chances(*pair, repeats=repeats)
     )
-    # Of 40 that cover with chance .95, less than 32 with chance 2e-4, if independent.
+    # Of 40 that cover with probability .95, less than 32 do so with 2e-4, if they are independent.
     assert ((found.low <= shares) & (found.high >= shares)).sum() >= 32
     independent = decode(*_bits(rng, shares, hits, people * repeats), hits, CHANCES)
     assert found.std_error.mean() > 1.25 * independent.std_error.mean()
 
 
 def test_symbols_of_hashed_krr_are_decoded_past_their_collisions() -> None:
-    # 256 cohorts of 4 symbols at ε = 1. Without the joint fit collisions alone would add
+    # There are 256 cohorts of 4 symbols at ε = 1. Without the joint fit, collisions alone would add
     # sum(f^2) / (256 * 3) to a variance of 4 e / (e - 1)^2 / n = 3.7e-6 at n = 1e6.
     rng = np.random.default_rng(6)
     cohorts, g, n = 256, 4, 1_000_000
@@ -226,7 +225,7 @@ def test_bonferroni_and_benjamini_hochberg_by_hand() -> None:
         detected(p_values, "holm", 0.1)
 
 
-def test_detected_alone_have_intervals_at_their_own_level() -> None:
+def test_detected_strings_alone_have_intervals_at_their_own_level() -> None:
     rng = np.random.default_rng(12)
     hits = rng.integers(0, CELLS, (COHORTS, 60, HASHES))
     found = decode(*_bits(rng, _zipf(50), hits, 100_000), hits, CHANCES, any_false=0.01)
@@ -243,20 +242,20 @@ def test_level_of_the_detected_is_benjamini_and_yekutielis() -> None:
     assert selected_level(0.95, 100, 100) == pytest.approx(0.95)
 
 
-def test_as_many_are_likely_as_have_few_false_on_average() -> None:
+def test_likely_strings_are_those_with_few_false_on_average() -> None:
     p_values, absent = np.array([0.3, 0.01, 0.02, 0.2]), np.array([0.9, 0.01, 0.03, 0.11])
     # (0.01 + 0.03 + 0.11) / 3 is 0.05.
     assert likely(p_values, absent, 0.05).tolist() == [False, True, True, True]
     assert likely(p_values, absent, 0.03).tolist() == [False, True, True, False]
-    # The mean of all is 0.2625: the first is likelier absent than not.
+    # The mean of all is 0.2625, and the first is likelier absent than not.
     assert likely(p_values, absent, 0.3).tolist() == [False, True, True, True]
-    # Where next to none is absent, an estimate below 0 speaks for no share even so.
+    # If hardly any candidate is absent, even an estimate below 0 is no evidence for a share.
     assert likely(np.array([0.01, 0.7]), np.array([0.0, 0.04]), 0.05).tolist() == [True, False]
     assert not likely(p_values, np.full(4, 0.2), 0.1).any()
 
 
 @pytest.mark.parametrize(("part", "expected"), [(0.2, 0.15), (0.5, 0.42), (0.9, 0.81), (1.0, 0.92)])
-def test_chances_to_be_absent_are_near_the_part_that_is(part: float, expected: float) -> None:
+def test_probabilities_to_be_absent_are_near_the_absent_part(part: float, expected: float) -> None:
     # All parts are equally likely beforehand, so the mean is nearer to one half.
     rng = np.random.default_rng(10)
     shares = np.where(np.arange(200) < 200 * part, 0.0, 3e-4)
@@ -266,12 +265,12 @@ def test_chances_to_be_absent_are_near_the_part_that_is(part: float, expected: f
         assert chances is not None
         assert ((chances >= 0) & (chances <= 1)).all()
         found.append(chances.mean())
-    # An estimate has a standard deviation of 0.06 or less: the mean of 40, of 0.01.
+    # An estimate has a standard deviation of at most 0.06, and the mean of 40 one of 0.01.
     assert np.mean(found) == pytest.approx(expected, abs=0.03)
 
 
 def test_shares_too_small_to_be_seen_count_as_absent_and_few_candidates_are_not_judged() -> None:
-    # None can be above 0.01 of a standard error on average, so nearly all count as absent.
+    # No share can exceed 0.01 of a standard error on average, so nearly all count as absent.
     chances = chances_absent(np.random.default_rng(1).normal(0.3, 1, 100), np.ones(100))
     assert chances is not None
     assert chances.mean() > 0.98
@@ -292,12 +291,12 @@ def test_few_of_the_detected_are_false_and_more_are_found_than_without_the_part_
         assert found.absent < 0.6
         more += int(found.detected.sum() - plain.sum())
         false.append((found.detected & (shares == 0)).sum() / max(1, found.detected.sum()))
-    # The part of a draw has a standard deviation of about 0.05: the mean of 40, 0.008.
+    # The part of a draw has a standard deviation of about 0.05, and the mean of 40 one of 0.008.
     assert np.mean(false) <= 0.05 + 2 * 0.008
     assert more > 40
 
 
-def test_spread_of_shares_keeps_its_mean_and_puts_nulls_at_nothing() -> None:
+def test_distribution_of_shares_keeps_its_mean_and_puts_nulls_at_zero() -> None:
     rng = np.random.default_rng(7)
     truth = np.append(np.full(20, 0.05), np.zeros(180))
     estimate, variance = truth + rng.normal(0, 0.01, 200), np.full(200, 1e-4)
@@ -343,7 +342,7 @@ def test_few_reports_are_flagged_and_intervals_stay_possible() -> None:
         ((3, 4), (3, 5, 1), "expected at least one report, got none"),
     ],
 )
-def test_what_cannot_be_decoded_is_refused(
+def test_impossible_reports_are_refused(
     shape: tuple[int, int], hits: tuple[int, int, int], message: str
 ) -> None:
     nothing = np.zeros(shape, dtype=int)
@@ -351,7 +350,7 @@ def test_what_cannot_be_decoded_is_refused(
         decode(nothing, np.zeros(3, dtype=int), np.zeros(hits, dtype=int), CHANCES)
 
 
-def test_reports_that_tell_nothing_are_refused() -> None:
+def test_reports_without_information_are_refused() -> None:
     one = np.ones((1, 2), dtype=int)
     with pytest.raises(ValueError, match="p and q must differ"):
         decode(one, np.array([5]), np.zeros((1, 1, 1), dtype=int), Chances((0.5, 0.5)))

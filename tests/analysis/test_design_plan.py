@@ -1,4 +1,4 @@
-"""Plans of designs for data from elsewhere: beside enumeration, published errors and simulation."""
+"""Plans of designs from elsewhere agree with enumeration, published errors and simulation."""
 
 from pathlib import Path
 
@@ -63,7 +63,7 @@ def test_respondents_are_as_many_as_it_takes() -> None:
     assert again["yes"].power == pytest.approx(0.9, abs=0.001)
 
 
-def test_nothing_stated_is_the_least_favorable() -> None:
+def test_without_stated_shares_the_least_favorable_are_used() -> None:
     assert _plan("dice", 400, {})["1"].value == pytest.approx(0.5, abs=0.01)
     assert _plan("lie-detector", 400, {})["t"].value == 0.5
 
@@ -78,7 +78,7 @@ def test_the_error_of_the_lie_detector_is_the_published_one() -> None:
     assert found["yes"].method == "normal"
 
 
-def test_the_error_with_an_anchor_heeds_that_the_same_people_answer() -> None:
+def test_the_error_with_an_anchor_is_for_the_same_people() -> None:
     share, attentive, p, n = 0.25, 0.85, 0.2, 1000
     same = np.array([[0.0, 0.0], [0.0, 0.0]])
     for has, careful in ((0, 0), (0, 1), (1, 0), (1, 1)):
@@ -93,7 +93,8 @@ def test_the_error_with_an_anchor_heeds_that_the_same_people_answer() -> None:
             [same[1, 1] - one * other, other * (1 - other)],
         ]
     )
-    # Delta method of 1/2 + (one - 1/2) / (2p - 1) / attentive, as Atsusaka and Stevenson have it.
+    # The delta method for 1/2 + (one - 1/2) / (2p - 1) / attentive, as Atsusaka and Stevenson do
+    # it.
     found = (other - 0.5) / (0.5 - p)
     slopes = np.array([1 / found / (2 * p - 1), -(one - 0.5) / (2 * p - 1) / found**2 / (0.5 - p)])
     error = (slopes @ covariance @ slopes / n) ** 0.5
@@ -123,7 +124,7 @@ def test_the_error_of_a_scrambled_number_follows_from_its_moments() -> None:
         ("scrambled", {"mean": 5}, {}, "expected the true mean of the numbers and an sd >= 0"),
     ],
 )
-def test_wrong_plans_are_told(
+def test_wrong_plans_are_refused(
     name: str, stated: dict[str, float], nulls: dict[str, float], message: str
 ) -> None:
     with pytest.raises(ValueError, match=message):

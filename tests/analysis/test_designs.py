@@ -26,7 +26,7 @@ def _number(
 
 
 def _check(table: Table, epsilon: str) -> None:
-    """ε, sums, rank and size, exactly."""
+    """Check ε, sums, rank and size, exactly."""
     bound = exp_lower(Fraction(epsilon))
     assert len({sum(row) for row in table}) == 1
     assert sum(table[0]) <= 2**32
@@ -66,7 +66,7 @@ def _variances(table: Table, steps: int, no_answer: bool = False) -> list[float]
     return list(square - 2 * x * mixed + x * x * ones)
 
 
-# The first four within 1 % of the limit of finer and finer programs, the others below the
+# The first four are within 1 % of the limit of finer and finer programs; the others are below the
 # hybrid mechanism of Wang et al. (ICDE 2019), or below Duchi's.
 @pytest.mark.parametrize(
     ("epsilon", "limit"),
@@ -198,7 +198,7 @@ def _aim_variance(
 
 
 def _subset(epsilon: str, values: int) -> float:
-    """Least sum of variances of subset selection's shares (Ye and Barg 2018), equal shares."""
+    """Return the least sum of variances of subset selection's shares (Ye and Barg 2018)."""
     e = exp(float(epsilon))
 
     def variance(size: int) -> float:
@@ -234,7 +234,7 @@ def test_best_channel_for_shares_is_subset_selection(epsilon: str, values: int) 
 
 
 def test_subset_selection_written_out() -> None:
-    # The formula above against the table of all pairs of 5 values.
+    # The formula above is compared with the table of all pairs of 5 values.
     rows = tuple(
         tuple(3 if x in pair else 1 for pair in combinations(range(5), 2)) for x in range(5)
     )

@@ -1,4 +1,4 @@
-"""Designs of several samples or with unknowns: beside the published estimators, written out."""
+"""Designs of several samples or with unknowns agree with the published estimators."""
 
 import importlib.util
 import re
@@ -96,7 +96,7 @@ def test_careless_answers_are_corrected_as_by_atsusaka_and_stevenson() -> None:
     naive = (rate + p - 1) / (2 * p - 1)
     attentive = (anchor - 1 / 2) / (1 / 2 - p)
     bias = (1 / 2 - 1 / (2 * attentive)) * (rate - 1 / 2) / (p - 1 / 2)
-    # Delta method; the same people answered both.
+    # By the delta method; the same people answered both.
     slopes = np.array(
         [1 / attentive / (2 * p - 1), -(rate - 0.5) / (2 * p - 1) / attentive**2 / (0.5 - p)]
     )
@@ -152,7 +152,7 @@ def test_profiles_are_those_of_the_likelihood_on_a_grid() -> None:
 
 
 def test_estimates_are_possible_and_say_where_they_are_at_the_border() -> None:
-    # More say yes where the card says it more seldom: nobody is an honest no.
+    # More people say yes where the card says it less often, so nobody is an honest no.
     design = read_designs(FOLDER / "cheater.toml").columns["stole"]
     assert isinstance(design, LatentDesign)
     found = fitted(design.law, np.array([50.0, 50, 60, 40]))
@@ -203,13 +203,13 @@ def test_equal_weights_change_an_interval_by_hardly_more_than_students_t() -> No
     weighted = measured.estimates(IntervalOptions(), one_by_one(np.full(1000, 3.0)))
     for one, other in zip(plain, weighted, strict=True):
         assert other.estimate == pytest.approx(one.estimate, abs=1e-6)
-        # With n - 1 in the variance, and rates that differ between the samples as they were drawn.
+        # With n - 1 in the variance, and with rates that differ between the samples as drawn.
         assert other.std_error == pytest.approx(one.std_error, rel=0.01)
         assert other.conf_low == pytest.approx(one.conf_low, abs=0.003)
         assert other.conf_method == "scaled-profile-likelihood"
 
 
-def test_reports_that_are_all_alike_have_no_point_as_interval() -> None:
+def test_identical_reports_have_intervals_of_some_width() -> None:
     table = _example("anchor")
     (measured,) = table.measured.values()
     assert isinstance(measured, LatentColumn)
@@ -297,14 +297,14 @@ def test_clusters_of_people_who_answer_alike_widen_intervals() -> None:
         ),
     ],
 )
-def test_wrong_designs_are_told(tmp_path: Path, text: str, message: str) -> None:
+def test_wrong_designs_are_refused(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "design.toml"
     path.write_text(CROSSWISE + text + "\n")
     with pytest.raises(SurveyError, match=message):
         read_designs(path)
 
 
-def test_a_file_without_one_of_the_samples_is_told(tmp_path: Path) -> None:
+def test_a_file_without_one_of_the_samples_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "data.csv"
     path.write_text("used,form\n" + "yes,A\nno,A\n" * 20)
     designs = read_designs(FOLDER / "lie-detector.toml")
@@ -315,14 +315,14 @@ def test_a_file_without_one_of_the_samples_is_told(tmp_path: Path) -> None:
         read_data(path, designs)
 
 
-def test_models_of_what_has_only_estimates_are_refused() -> None:
+def test_models_of_designs_with_unknowns_are_refused() -> None:
     for name in ("unrelated", "cheater", "anchor", "scrambled", "unrelated-number"):
         with pytest.raises(DataError, match=r"column \"\w+\": "):
             _ = _example(name).columns
 
 
 @pytest.mark.more
-def test_intervals_hold_the_truth_at_the_border_too() -> None:
+def test_intervals_hold_the_truth_also_at_the_border() -> None:
     design = read_designs(FOLDER / "lie-detector.toml").columns["used"]
     assert isinstance(design, LatentDesign)
     rng = np.random.default_rng(4)
@@ -335,7 +335,7 @@ def test_intervals_hold_the_truth_at_the_border_too() -> None:
 def _held(
     law: Law, truth: NDArray[np.float64], rng: np.random.Generator, times: int
 ) -> NDArray[np.float64]:
-    """Return how often intervals hold each parameter, 300 respondents in each sample."""
+    """Return how often intervals hold for each parameter, with 300 respondents in each sample."""
     held, chances = np.zeros(law.size), law.chances(truth).reshape(2, 2)
     for _ in range(times):
         counts = np.concatenate([rng.multinomial(300, row) for row in chances]).astype(float)
@@ -360,7 +360,7 @@ def _held(
         ('[["1/4", "1/2"], ["3/4", "1/2"]]', "[0, nan]", "amounts must be 2 numbers"),
     ],
 )
-def test_numbers_that_are_too_large_are_told_with_their_place(
+def test_numbers_that_are_too_large_are_named_with_their_place(
     tmp_path: Path, matrix: str, amounts: str, message: str
 ) -> None:
     path = tmp_path / "design.toml"

@@ -1,4 +1,4 @@
-"""Frequent texts without a list: planted ones are found, with intervals that hold."""
+"""Frequent texts are found without a list, with intervals that hold."""
 
 from functools import lru_cache
 from statistics import NormalDist
@@ -40,7 +40,7 @@ def _hashed(text: str | None, length: int) -> Hashed:
 
 @lru_cache(maxsize=8)
 def _laws(encoder: Prefix, shares: tuple[tuple[str | None, float], ...]) -> NDArray[np.float64]:
-    """(cohorts, symbols) chances of reports."""
+    """Return (cohorts, symbols) probabilities of reports."""
     g, weights = encoder.inputs, [share for _, share in shares]
     rows = [
         CHANCES.q + (CHANCES.p - CHANCES.q) * np.bincount(column, weights, g)
@@ -96,9 +96,9 @@ def test_intervals_hold_over_all_that_are_found() -> None:
         for one in search.texts:
             held.append(abs(one.estimate - SHARES.get(one.text, 0.0)) <= z * one.std_error)
             sizes.append((one.estimate - SHARES.get(one.text, 0.0)) / one.std_error)
-    # Each with at least .93: so few happen once in 10,000.
+    # Each has at least .93: so few happen once in 10,000.
     assert sum(held) >= binom.ppf(1e-4, len(held), 0.93)
-    # No winner's curse to speak of: within 4 standard errors of a mean of 0.3.
+    # Selection hardly biases the estimates: within 4 standard errors of a mean of 0.3.
     assert abs(np.mean(sizes)) <= 0.3 + 4 / len(sizes) ** 0.5
 
 
@@ -123,8 +123,9 @@ def _times_found(share: float, n: int, times: int) -> int:
 
 
 def test_floor_by_hand() -> None:
-    # p = 10/17 and g = 8; 27 letters, steps of 2: 2 of 20 * 27^2 pass at z = 3.639. A text of 3
-    # letters passes two lengths, .9487 each: 1.632. At 8.74 % a report supports it with .1655.
+    # p = 10/17 and g = 8. There are 27 letters in steps of 2, and 2 of 20 * 27^2 pass at z = 3.639.
+    # A text of 3 letters passes two lengths, .9487 each: 1.632. At 8.74 % a report supports it with
+    # .1655.
     share = floor(ENCODER, CHANCES, 10_000, LETTERS, longest=3)
     spread = [(one * (1 - one)) ** 0.5 / (10 / 17 - 1 / 8) for one in (0.125, 0.16547)]
     needed = (3.639 * spread[0] + 1.632 * spread[1]) * (5 / 10_000) ** 0.5

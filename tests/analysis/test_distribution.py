@@ -1,4 +1,4 @@
-"""The distribution of a number: fitted as a slow program fits it, in ranges that can be read."""
+"""The distribution of a number is fitted as by a slow program, in ranges with round ends."""
 
 from fractions import Fraction
 from itertools import product
@@ -62,7 +62,7 @@ def test_without_smoothing_the_likelihood_is_greatest(no_answer: bool) -> None:
     parts, size = counts[:, None] / 1000, chances.shape[1]
     found, rested = rest(chances, parts, np.ones((size, 1)), np.eye(size))
     slope = chances.T @ (parts / (chances @ found))
-    # The log-likelihood of all reports is concave: it is below its maximum by at most this.
+    # The log-likelihood of all reports is concave, so it is below its maximum by at most this.
     assert rested.all()
     assert 1000 * (slope.max() - 1) < 0.5
     early = early_em(chances, counts, 0.1)
@@ -127,7 +127,7 @@ def test_bands_are_as_wide_as_estimates_of_other_reports_differ() -> None:
     )
     rows = distribution(randomizer, domain, rng.multinomial(1000, law)[None], rng=rng)
     widths = [row.conf_high - row.conf_low for row in rows]
-    # Two standard errors to either side, on average over ranges; 200 draws tell one to 5 %.
+    # Two standard errors to either side, on average over ranges; 200 draws give one to 5 %.
     assert np.mean(widths) == pytest.approx(3.92 * shares.std(axis=0).mean(), rel=0.2)
 
 
@@ -164,14 +164,14 @@ def test_ranges_end_at_round_numbers(
         ]
 
 
-def test_ever_so_many_possible_numbers_take_no_more_room() -> None:
+def test_very_many_possible_numbers_take_no_more_memory() -> None:
     randomizer, domain = question("square-wave", 10**12, False)
     rows = distribution(randomizer, domain, drawn(randomizer, 1000))
     assert [row.term for row in rows][::9] == ["[0,1e+11)", "[9e+11,1e+12]"]
     assert sum(not_none(row.estimate) for row in rows) == pytest.approx(1)
 
 
-def test_no_reports_tell_nothing_and_one_is_few() -> None:
+def test_without_reports_nothing_is_known_and_one_is_few() -> None:
     randomizer, domain = question("optimal", 100, True)
     empty = np.zeros((1, randomizer.channel.symbols), dtype=np.int64)
     rows = distribution(randomizer, domain, empty, rng=default_rng(1))
@@ -193,7 +193,7 @@ def test_no_reports_tell_nothing_and_one_is_few() -> None:
         ("optimal", {"confidence_level": 1}, r"confidence_level must be between 0 and 1, got 1"),
     ],
 )
-def test_what_cannot_be_is_refused(name: str, arguments: Any, message: str) -> None:
+def test_impossible_numbers_are_refused(name: str, arguments: Any, message: str) -> None:
     randomizer, domain = question(name, 100, False)
     with pytest.raises(ValueError, match=message):
         distribution(randomizer, domain, drawn(randomizer, 10), **arguments)

@@ -1,4 +1,4 @@
-"""Tables and models of answers that go into one draw, also beside others that do not."""
+"""Tables and models of answers in one draw, also beside answers that are drawn separately."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -61,14 +61,14 @@ def column(channel: Pattern, part: int, amounts: bool = False) -> Column:
 
 
 def all_reports(channel: Pattern, amounts: bool = False) -> list[Column]:
-    """Return the columns of all parts, with each combination of reports made once."""
+    """Return the columns of all parts, with each combination of reports once."""
     columns = [column(channel, part, amounts) for part in range(len(channel.inputs))]
     codes = np.array(list(product(*(each.codes for each in columns))))
     return [replace(each, codes=made) for each, made in zip(columns, codes.T, strict=True)]
 
 
 def law(channel: Pattern, inputs: Sequence[int]) -> Array:
-    """Return the chance of each combination of reports, in the order of `all_reports`."""
+    """Return the probability of each combination of reports, in the order of `all_reports`."""
     return np.array([float(chance) for _, chance in channel.distribution(inputs)])
 
 
@@ -78,7 +78,7 @@ def reports(channel: Pattern, truth: NDArray[np.int64], *names: str | int) -> li
     drawn = channel.randomize_many(truth, seeded_block(*names))
     for part, packed in enumerate(drawn):
         known = column(channel, part)
-        # Sets as numbers whose bits are their members, as packed reports of few values are.
+        # Sets are numbers whose bits are their members, as packed reports of few values are.
         numbers = known.holds[:-1] @ (1 << np.arange(channel.inputs[part]))
         order = np.argsort(numbers)
         codes = order[np.searchsorted(numbers[order], packed[:, 0].astype(np.int64))]
@@ -97,7 +97,7 @@ def test_debiased_products_are_right_for_all_answers(channel: Pattern) -> None:
     found = debiased_product(functions)
     for place, truth in enumerate(cells.tolist()):
         assert law(channel, truth) @ found == pytest.approx(np.eye(len(cells))[place], abs=1e-10)
-    # A function of a value in place of its indicator, as the outcome of a linear model is.
+    # A function of a value replaces its indicator, as for the outcome of a linear model.
     amounts = np.arange(channel.inputs[0], dtype=float)[:, None] ** 2
     outcome = debiased_product([columns[0].seen(amounts), *functions[1:]])
     for truth in cells.tolist():
@@ -106,7 +106,7 @@ def test_debiased_products_are_right_for_all_answers(channel: Pattern) -> None:
 
 
 @every_channel
-def test_chances_are_those_of_the_draw(channel: Pattern) -> None:
+def test_probabilities_are_those_of_the_draw(channel: Pattern) -> None:
     columns, places = all_reports(channel), range(len(channel.inputs))
     for truth in product(*map(range, channel.inputs)):
         holds = [each.holds[:, x][each.codes] for each, x in zip(columns, truth, strict=True)]
@@ -129,7 +129,7 @@ def test_tables_of_expected_reports_are_the_true_ones(channel: Pattern) -> None:
     table = Crosstab(Pairs(first, second, counts, counts, 10_000), 0.95)
     assert table.shares.ravel() == pytest.approx(truth)
     assert table.likeliest.ravel() == pytest.approx(truth, abs=1e-5)
-    # Each respondent's debiased table, by its definition, has the covariance that is told.
+    # Each respondent's debiased table, by its definition, has the stated covariance.
     one = first.scores[first.codes][:, :, None]
     other = second.scores[second.codes][:, None, :]
     factor = float(channel.factor(0, 1))
@@ -139,7 +139,7 @@ def test_tables_of_expected_reports_are_the_true_ones(channel: Pattern) -> None:
     covariance = (away * chance[:, None]).T @ away / 9_999
     assert table.covariance == pytest.approx(covariance)
     assert table.std_errors.ravel() ** 2 == pytest.approx(np.diag(covariance))
-    # To multiply debiased reports, as if their noise were independent, is far off.
+    # Multiplying debiased reports, as if their noise were independent, is far off.
     apart = replace(first, place=None), replace(second, place=None)
     naive = Crosstab(Pairs(*apart, counts, counts, 10_000), 0.95).shares.ravel()
     assert np.abs(naive - truth).max() > 0.02
@@ -160,12 +160,12 @@ def test_correlation_of_expected_reports_is_the_true_one() -> None:
 
 
 def model(g: int, latent: Sequence[int]) -> float:
-    """Return the chance of yes of an outcome by a known column and two that are not known."""
+    """Return the probability of yes of an outcome, by a known column and two unknown ones."""
     return float(expit(-0.5 + 0.9 * latent[0] + 0.4 * g - 0.3 * latent[1]))
 
 
 def expected(channel: Pattern, amounts: bool = False) -> tuple[dict[str, Column], Array, Array]:
-    """Return columns y, x and s of one draw, g, and the chance of each row if `model` is true.
+    """Return columns y, x and s of one draw, g, and each row's probability if `model` is true.
 
     The outcome is the second part, the predictors are the first, of which two values are ever
     true, and the third.
@@ -193,7 +193,7 @@ def test_models_of_expected_reports_are_the_true_ones() -> None:
         found = regress("y ~ x + g + s", columns, {"g": g}, weights=1e4 * chance)
         estimates = [term.estimate for term in found.terms]
         assert estimates == pytest.approx([-0.5, 0.9, 0.4, -0.3], abs=1e-5)
-        # As if they were drawn apart, it is another model.
+        # If they were drawn separately, the model would be another one.
         apart = {name: replace(each, place=None) for name, each in columns.items()}
         naive = regress("y ~ x + g + s", apart, {"g": g}, weights=1e4 * chance)
         assert abs((naive.terms[1].estimate or 0) - 0.9) > 0.3
@@ -201,7 +201,7 @@ def test_models_of_expected_reports_are_the_true_ones() -> None:
 
 def test_linear_models_of_one_draw_are_those_of_the_answers() -> None:
     columns, g, chance = expected(SETS, amounts=True)
-    # Debiased reports must be many to be fitted; so many that fractions of people do not matter.
+    # Debiased reports must be many to be fitted: so many that fractions of people do not matter.
     people = np.repeat(np.arange(len(chance)), np.round(1e5 * chance).astype(int))
     columns, g = {name: each.of(people) for name, each in columns.items()}, g[people]
     found = regress("y ~ x + g + s", columns, {"g": g}, family="linear")
@@ -212,7 +212,7 @@ def test_linear_models_of_one_draw_are_those_of_the_answers() -> None:
     weighed = design * np.array(shares)[:, None]
     line = np.linalg.solve(weighed.T @ design, weighed.T @ yes)
     assert [term.estimate for term in found.terms] == pytest.approx(line, abs=2e-3)
-    # A known outcome, whose predictors are of one draw, by corrected scores.
+    # The outcome is known, and its predictors are of one draw; the fit is by corrected scores.
     known = regress(
         "out ~ x + g + s", columns, {"out": 2 * g, "g": g}, family="linear", se="sandwich"
     )
@@ -222,7 +222,7 @@ def test_linear_models_of_one_draw_are_those_of_the_answers() -> None:
 def with_reports(
     columns: dict[str, Column], chance: Array, chances: Array
 ) -> tuple[dict[str, Column], NDArray[np.int64], Array]:
-    """Return each row once with each of other reports, that report, and the chance of both.
+    """Return each row once with each of other reports, that report, and the probability of both.
 
     `chances` (rows, reports) are those of the other reports.
     """
@@ -231,20 +231,20 @@ def with_reports(
     return {name: each.of(rows) for name, each in columns.items()}, seen, both.ravel()
 
 
-def test_a_draw_and_what_is_drawn_apart_go_into_one_model() -> None:
+def test_drawn_together_and_separately_go_into_one_model() -> None:
     columns, g, chance = expected(MIXED, amounts=True)
     flip = np.array([[0.8, 0.3], [0.2, 0.7]])
     columns, seen, chance = with_reports(columns, chance, flip.T[g.astype(int)])
     columns["g"] = from_matrix("g", ["0", "1"], seen, flip, amounts=(0.0, 1.0))
     found = regress("y ~ x + g + s", columns, {}, weights=1e4 * chance)
-    # Terms stand in the order of the formula.
+    # Terms are in the order of the formula.
     estimates = [term.estimate for term in found.terms]
     assert estimates == pytest.approx([-0.5, 0.9, 0.4, -0.3], abs=1e-4)
 
 
 @pytest.mark.parametrize(("known", "coin"), [("g", "h"), ("z", "zz")])
 def test_two_draws_go_into_one_model(known: str, coin: str) -> None:
-    # Predictors stand by their names: the outcome's draw can be the first or the last of two.
+    # Predictors are in the order of their names: the outcome's draw can be the first or the last.
     columns, g, chance = expected(MIXED, amounts=True)
     other = Pattern((2, 2), (1, 1), (60, 10, 10, 20))
     laws = np.array([(law(other, (x, 0)) + law(other, (x, 1))) / 2 for x in (0, 1)])
@@ -256,8 +256,8 @@ def test_two_draws_go_into_one_model(known: str, coin: str) -> None:
     assert estimates == pytest.approx([-0.5, 0.9, 0.4, -0.3, 0.0], abs=1e-4)
 
 
-def test_a_draw_that_tells_nothing_of_pairs_is_refused() -> None:
-    # Agreement of both is as common as of none, so that products of deviations have no mean.
+def test_a_draw_that_says_nothing_about_pairs_is_refused() -> None:
+    # Both agree as often as none does, so products of deviations have no mean.
     blind = Pattern((2, 2), (1, 1), (3, 2, 2, 1))
     assert blind.contrast(0) > 0
     assert blind.contrast(0, 1) == 0
@@ -267,7 +267,7 @@ def test_a_draw_that_tells_nothing_of_pairs_is_refused() -> None:
         ValueError, match="expected weights whose reports depend on several answers"
     ):
         crosstab(many, replace(second, codes=np.tile(second.codes, 500)))
-    # Nearly so is too much noise.
+    # If this nearly holds, there is too much noise.
     weak = Pattern((2, 2), (1, 1), (302, 200, 200, 100))
     first, second = (replace(each, codes=np.tile(each.codes, 99)) for each in all_reports(weak))
     with pytest.raises(CannotTell, match=r"for ± 0.1 it takes \d{6}"):
@@ -275,7 +275,7 @@ def test_a_draw_that_tells_nothing_of_pairs_is_refused() -> None:
 
 
 def answers(rng: np.random.Generator, n: int, related: bool) -> NDArray[np.int64]:
-    """Return n rows of answers to the questions of `SETS`; all are independent, or go together."""
+    """Return n rows of answers to the questions of `SETS`, either independent or dependent."""
     base = rng.choice(4, n, p=[0.55, 0.25, 0.15, 0.05])
     coin = rng.random(n) < (np.where(base > 1, 0.55, 0.1) if related else 0.2)
     third = rng.choice(3, n, p=[0.7, 0.2, 0.1])
@@ -293,7 +293,7 @@ def test_independent_answers_are_called_dependent_as_seldom_as_stated() -> None:
             assert found.df == 3
             small += not related and found.p_value < 0.05
             strong += related and found.p_value < 0.05
-    # By chance: 20 of 400, within 4 standard errors; those that do go together are mostly found.
+    # By chance 20 of 400 are, within 4 standard errors; dependent answers are mostly found.
     assert 20 - 18 < small < 20 + 18
     assert strong > 0.8 * times
 
@@ -318,13 +318,13 @@ def test_covariances_under_independence_are_those_of_all_reports(channel: Patter
 
 
 def test_rare_answers_and_identical_ones_are_tested_soundly() -> None:
-    # Of little noise and rare answers, the reports alone would say too little of their covariance.
+    # With little noise and rare answers, the reports alone would say too little about covariance.
     channel, rng = Pattern((2, 2), (1, 1), (2000, 15, 15, 2)), np.random.default_rng(3)
     small = 0
     for turn in range(200):
         truth = (rng.random((1000, 2)) < 0.03).astype(np.int64)
         small += independence(*reports(channel, truth, "rare", turn)).p_value < 0.05
-    # By chance 10 of 200, within 4 standard errors.
+    # By chance 10 of 200 are, within 4 standard errors.
     assert small < 10 + 13
     same = np.repeat(np.arange(200)[:, None] % 2, 2, axis=1)
     loud = Pattern((2, 2), (1, 1), (10**6, 30, 30, 1))

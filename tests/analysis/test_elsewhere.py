@@ -1,4 +1,4 @@
-"""Data from elsewhere: design files, data files, samples, and estimates of single columns."""
+"""Check data from elsewhere: design files, data files, samples, and estimates of single columns."""
 
 from itertools import combinations, product
 from pathlib import Path
@@ -129,7 +129,7 @@ def test_a_binomial_design_can_be_written_with_all_its_digits(tmp_path: Path) ->
         (FORCED + '[sample]\nstrata = "s"\npopulation = 900\n', "population must be the name of a"),
     ],
 )
-def test_wrong_designs_are_told(tmp_path: Path, text: str, message: str) -> None:
+def test_wrong_designs_are_refused(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(SurveyError, match=message):
         _designs(tmp_path, text)
 
@@ -166,12 +166,12 @@ def test_columns_that_a_model_names_are_read(tmp_path: Path) -> None:
         ('y\n"1', "line 2: not CSV"),
     ],
 )
-def test_wrong_data_is_told(tmp_path: Path, rows: str, message: str) -> None:
+def test_wrong_data_are_refused(tmp_path: Path, rows: str, message: str) -> None:
     with pytest.raises(DataError, match=message):
         _data(tmp_path, rows, used=("y",) + ("age",) * ("age" in rows))
 
 
-def test_codes_and_thousands_are_no_numbers(tmp_path: Path) -> None:
+def test_codes_and_thousands_are_refused_as_numbers(tmp_path: Path) -> None:
     found = _data(tmp_path, "y,zip,pay\n1,007,1_000\n0,107,2_000\n", used=("zip", "pay"))
     assert found.known["zip"].tolist() == ["007", "107"]
     assert found.known["pay"].tolist() == ["1_000", "2_000"]
@@ -198,12 +198,12 @@ def test_respondents_without_weight_are_left_out(tmp_path: Path) -> None:
     found = _data(tmp_path, rows, design)
     assert (found.columns["y"].n, found.dropped) == (10, 290)
     row = _by_term(column_estimates(found.columns["y"], sample=found.sample))["1"]
-    # As of ten people who all said no.
+    # The result is as if ten people had all said no.
     ten = _by_term(column_estimates(found.columns["y"]))["1"]
     assert row.conf_high == pytest.approx(ten.conf_high)
 
 
-def test_reports_that_are_all_alike_have_no_point_as_interval() -> None:
+def test_identical_reports_have_intervals_of_some_width() -> None:
     matrix = [[0.8, 0.2, 0.1], [0.15, 0.7, 0.1], [0.05, 0.1, 0.8]]
     weights = np.random.default_rng(2).exponential(size=200)
     sample = _one_by_one(weights)
@@ -212,11 +212,11 @@ def test_reports_that_are_all_alike_have_no_point_as_interval() -> None:
     clusters = Sample(np.ones(300), np.zeros(300, int), np.repeat([0, 1, 2], 100), np.zeros(1))
     row = _by_term(column_estimates(_column([0] * 300, [[1, 0], [0, 1]]), sample=clusters))["b"]
     assert row.flag == "few"
-    # Three clusters that are alike tell as much as three people.
+    # Three clusters that are alike count as much as three people.
     assert row.conf_high == pytest.approx(1 - 0.025 ** (1 / 3))
 
 
-def test_intervals_know_how_much_of_the_population_was_asked() -> None:
+def test_intervals_depend_on_the_part_of_the_population_that_was_asked() -> None:
     column = _column([1] * 2400 + [0] * 3600, [[5 / 6, 1 / 6], [1 / 6, 5 / 6]])
     widths = []
     for part in (0.0, 0.75):
@@ -253,7 +253,7 @@ def test_samples_are_read(tmp_path: Path) -> None:
         ("y,w,s,N\n1,1,a,1\n0,1,a,1\n", "population: expected at least the 2 that were drawn"),
     ],
 )
-def test_wrong_samples_are_told(tmp_path: Path, rows: str, message: str) -> None:
+def test_wrong_samples_are_refused(tmp_path: Path, rows: str, message: str) -> None:
     design = FORCED + '[sample]\nweights = "w"\nstrata = "s"\npopulation = "N"\n'
     with pytest.raises(DataError, match=message):
         _data(tmp_path, rows, design)
@@ -269,14 +269,14 @@ def _by_term(rows: list[Estimate]) -> dict[str, Estimate]:
     return {row.term: row for row in rows}
 
 
-def test_reports_that_are_no_row_are_refused() -> None:
+def test_reports_without_a_row_are_refused() -> None:
     with pytest.raises(ValueError, match=r"rows of the matrix, whole numbers of 0\.\.1, got 2"):
         _column([0, 1, 2], [[0.7, 0.3], [0.3, 0.7]])
 
 
-def test_shares_are_those_of_the_textbook() -> None:
-    # Warner, JASA 1965: with p = .7 and 400 of 1000 "yes" the share is (.4 - .3) / .4 = .25, its
-    # variance .4 * .6 / 1000 / .16.
+def test_shares_are_those_of_textbooks() -> None:
+    # Warner, JASA 1965: with p = .7 and 400 of 1000 "yes" the share is (.4 - .3) / .4 = .25, and
+    # its variance is .4 * .6 / 1000 / .16.
     column = _column([1] * 400 + [0] * 600, [[0.7, 0.3], [0.3, 0.7]])
     row = _by_term(column_estimates(column))["b"]
     assert row.estimate == pytest.approx(0.25)
@@ -292,7 +292,7 @@ def test_matrices_of_any_kind_give_unbiased_shares_and_means() -> None:
     matrix = [[0.6, 0.2, 0.1], [0.3, 0.5, 0.3], [0.1, 0.3, 0.6]]
     truth = np.array([0.5, 0.3, 0.2])
     law = np.array(matrix) @ truth
-    # All samples of three respondents, with their chances.
+    # These are all samples of three respondents, with their probabilities.
     expected = np.zeros(3)
     mean = 0.0
     for codes in product(range(3), repeat=3):
@@ -311,7 +311,7 @@ def test_equal_weights_change_nothing_but_the_interval() -> None:
     plain = _by_term(column_estimates(column))["b"]
     row = _by_term(column_estimates(column, sample=_one_by_one(np.full(100, 2.0))))["b"]
     assert row.estimate == pytest.approx(plain.estimate)
-    # With n - 1 in the variance.
+    # The variance has n - 1.
     assert row.std_error == pytest.approx(plain.std_error * (100 / 99) ** 0.5)
     assert row.conf_method == "korn-graubard"
     assert row.conf_low == pytest.approx(plain.conf_low, abs=0.002)
@@ -348,7 +348,7 @@ def test_variance_of_a_finite_sample_is_unbiased_whatever_part_was_asked() -> No
 def test_weighted_intervals_hold_the_truth() -> None:
     rng = np.random.default_rng(11)
     matrix = np.array([[0.6, 0.2, 0.1], [0.3, 0.5, 0.3], [0.1, 0.3, 0.6]])
-    # Three in four of the population are of the first stratum, half of the sample.
+    # Three in four of the population are of the first stratum, but half of the sample.
     laws = np.array([[0.2, 0.3, 0.5], [0.6, 0.3, 0.1]])
     truth = 0.75 * laws[0] + 0.25 * laws[1]
     strata = np.repeat([0, 1], 200)
@@ -363,5 +363,6 @@ def test_weighted_intervals_hold_the_truth() -> None:
         )
         mean = rows["mean"]
         held += mean.conf_low <= truth @ [0, 1, 2] <= mean.conf_high
-    # 760 expected of 800, four dependent ones a time; fewer than 730 with chance below 1e-4.
+    # 760 of 800 are expected, four dependent ones at a time; fewer than 730 with probability below
+    # 1e-4.
     assert held >= 730

@@ -1,4 +1,4 @@
-"""Contract of every encoder: what it maps where, by enumeration, and many values as single ones."""
+"""The contract of every encoder: which inputs it gives, by enumeration, singly and in bulk."""
 
 from collections import Counter
 from fractions import Fraction
@@ -21,13 +21,13 @@ from analysis.core.words import WORD
 
 
 def ordered(order: tuple[int, ...]) -> tuple[int, ...]:
-    """The flags of an order of items, a pair each."""
+    """Return the flags of an order of items, one for each pair."""
     pairs = combinations(range(len(order)), 2)
     return tuple(int(order.index(first) < order.index(second)) for first, second in pairs)
 
 
 def sets(options: int, at_most: int) -> list[tuple[int, ...]]:
-    """The flags of every set that may be ticked."""
+    """Return the flags of every set that may be ticked."""
     every = product((0, 1), repeat=options)
     return [(*ticked, int(not any(ticked))) for ticked in every if sum(ticked) <= at_most]
 
@@ -64,7 +64,7 @@ every_case = pytest.mark.parametrize(("encoder", "values"), CASES, ids=str)
 
 
 def arrayed(encoder: Any, values: list[Any]) -> NDArray[Any]:
-    """Values as `encode_many` takes them."""
+    """Return values in the form that `encode_many` takes."""
     if isinstance(encoder, Grid):
         return np.array([nan if value is None else float(value) for value in values])
     if any(isinstance(value, str) for value in values):
@@ -75,7 +75,7 @@ def arrayed(encoder: Any, values: list[Any]) -> NDArray[Any]:
     return np.array(values)
 
 
-def test_every_encoder_has_cases_here() -> None:
+def test_every_encoder_has_cases() -> None:
     assert {encoder.name for encoder, _ in CASES} == set(ENCODERS)
     for encoder, _ in CASES:
         encoder.check()
@@ -112,7 +112,7 @@ def test_every_value_is_encoded_to_an_input(encoder: Encoder, values: list[Any])
 
 
 @every_case
-def test_chances_are_of_every_input_that_a_value_can_become(
+def test_probabilities_cover_every_input_that_a_value_can_become(
     encoder: Encoder, values: list[Any]
 ) -> None:
     for value in values:
@@ -120,13 +120,13 @@ def test_chances_are_of_every_input_that_a_value_can_become(
             chances = dict(encoder.chances(value, cohort))
             assert sum(chances.values()) == 1
             assert all(part > 0 for part in chances.values())
-            # The least and the largest word draw all there is to be drawn.
+            # The least and the largest word give all possible draws.
             drawn = {encoder.encode(value, cohort, iter([word] * 99)) for word in (0, WORD - 1)}
             assert drawn == set(chances)
 
 
 def test_a_number_is_rounded_up_as_often_as_it_is_near() -> None:
-    # 1/3 of 10 steps lies a third of a step above 3.
+    # 1/3 of 10 steps is a third of a step above 3.
     assert Grid(10, 11).chances(Fraction(1, 3), 0) == [(3, Fraction(2, 3)), (4, Fraction(1, 3))]
 
 
@@ -196,7 +196,7 @@ def test_orders_and_places_are_one_to_one(items: int) -> None:
 
 
 @pytest.mark.parametrize("items", [2, 3, 4])
-def test_flags_of_no_order_are_refused(items: int) -> None:
+def test_flags_without_an_order_are_refused(items: int) -> None:
     encoder = Order(items, factorial(items))
     orders = {ordered(order) for order in permutations(range(items))}
     for flags in product((0, 1), repeat=comb(items, 2)):
@@ -220,19 +220,19 @@ def test_sets_are_the_flags_that_may_be_set_together(options: int, at_most: int)
                 encoder.encode(flags, 0, iter(()))
 
 
-def test_sets_stand_in_the_order_of_their_members() -> None:
+def test_sets_are_in_the_order_of_their_members() -> None:
     for count, size in ((4, 2), (6, 4), (5, 5), (51, 3)):
         every = list(combinations(range(count), size))
         assert [chosen_at(place, count, size) for place in range(len(every))] == every
 
 
-def test_groups_tell_their_flags_and_none_where_all_are_told() -> None:
+def test_groups_give_their_flags_and_none_if_all_are_given() -> None:
     # Cohorts of four flags, two each: 01 02 03 12 13 23.
     group = Group(4, 2, 4)
     assert [group.encode((0, 1, 1, 0), c, iter(())) for c in range(6)] == [2, 2, 0, 3, 1, 1]
     assert Group(3, 3, 8).encode((0, 0, 0, 1), 0, iter(())) == 0
     assert Group(3, 3, 8).encode((1, 0, 1, 0), 0, iter(())) == 5
-    # Of the items 0, 1, 2, 3 in the order 2, 0, 3, 1; cohorts 012 013 023 123.
+    # The items 0, 1, 2, 3 are in the order 2, 0, 3, 1; the cohorts are 012 013 023 123.
     value = ordered((2, 0, 3, 1))
     own = Order(3, 6)
     expected = [ordered(one) for one in ((2, 0, 1), (0, 2, 1), (1, 0, 2), (1, 2, 0))]
@@ -247,7 +247,7 @@ def test_pads_make_all_inputs_as_large() -> None:
     assert encoder.encode(None, 0, iter(())) == (4, 5, 6)
 
 
-def test_pick_tells_the_flag_of_its_cohort() -> None:
+def test_pick_gives_the_flag_of_its_cohort() -> None:
     assert [Pick(3, 3).encode((1, 0, 1), cohort, iter(())) for cohort in range(3)] == [0, 1, 0]
     assert [Pick(3, 3).encode(None, cohort, iter(())) for cohort in range(3)] == [2, 2, 2]
 
@@ -255,8 +255,8 @@ def test_pick_tells_the_flag_of_its_cohort() -> None:
 @pytest.mark.parametrize("steps", [1, 3, 10])
 @pytest.mark.parametrize("place", ["1/3", "1/7", "5/7", "1/1024", "999/1000"])
 def test_rounding_is_unbiased(steps: int, place: str) -> None:
-    # The chance to round up is the part of words that do, and, at the one word that does not
-    # decide, of the words after it: compared with the rest to 64 binary places.
+    # The probability to round up is the part of words that do, and, at the one word that does not
+    # decide, the part of the words after it. It is compared with the rest to 64 binary places.
     encoder = Grid(steps, steps + 1)
     point, rest = divmod(Fraction(place) * steps, 1)
     cut, second = divmod(int(rest * WORD**2), WORD)
@@ -274,7 +274,7 @@ def test_rounding_is_unbiased(steps: int, place: str) -> None:
         assert second == 0 or up(cut, second - 1) == 1
     else:
         assert up(cut) == 0
-    # Hence: the chance is rest, and the expectation the place.
+    # Hence the probability is the rest, and the expectation is the place.
     many = encoder.encode_many(
         np.full(3, float(Fraction(place))),
         np.zeros(3, dtype=int),
@@ -299,7 +299,7 @@ FITTING: list[tuple[Any, Domain]] = [
 
 
 @pytest.mark.parametrize(("encoder", "domain"), FITTING, ids=str)
-def test_an_encoder_fits_its_domain_and_no_other(encoder: Encoder, domain: Domain) -> None:
+def test_an_encoder_fits_only_its_domain(encoder: Encoder, domain: Domain) -> None:
     others: list[Domain] = [
         *(Categories(tuple("abcd"[:size])) for size in (2, 3, 4)),
         *(Numbers(Fraction(0), Fraction(1), 8, skip) for skip in (False, True)),
@@ -311,7 +311,7 @@ def test_an_encoder_fits_its_domain_and_no_other(encoder: Encoder, domain: Domai
     def like(other: Domain) -> bool:
         """Return whether it has as many values of the same form, as far as the encoder can see."""
         if isinstance(encoder, Pick):
-            # One flag of so many, whatever the others may be.
+            # One flag of this many, whatever the others may be.
             return (
                 isinstance(other, Sets | Rankings)
                 and len(other.flags) == encoder.parts

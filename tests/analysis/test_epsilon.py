@@ -9,7 +9,7 @@ from analysis.core.epsilon import MICRO, best_weights, exp_lower, log_ratio, mic
 
 
 def _exp(epsilon: Fraction) -> Fraction:
-    """e^ε to 80 digits by another method: decimal's."""
+    """Return e^ε to 80 digits by another method: decimal's."""
     with localcontext(prec=80):
         return Fraction((Decimal(epsilon.numerator) / epsilon.denominator).exp())
 

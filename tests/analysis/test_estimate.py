@@ -59,7 +59,8 @@ def test_hidden_answers_are_shares_of_no_answer(survey: Survey) -> None:
 
 @pytest.mark.more
 def test_intervals_hold_the_truth_of_the_population(survey: Survey) -> None:
-    # 60 surveys of 250 people drawn from a population: a seed for each, so the test is repeatable.
+    # 60 surveys of 250 people are drawn from a population, each with its own seed, so the test
+    # repeats.
     population = [
         {"meat": "yes", "dish": "soup", "price": "2"},
         {"meat": "yes", "dish": "roast", "price": "11.3"},
@@ -82,11 +83,11 @@ def test_intervals_hold_the_truth_of_the_population(survey: Survey) -> None:
         people = [population[place] for place in rng.choice(4, size=250, p=shares)]
         for where, row in _by_term(estimates(survey, _tallies(survey, people, seed))).items():
             held[where] += row.conf_low <= truth[where] <= row.conf_high
-    # Each is binomial with at least .93: fewer than this happen once in 10,000.
+    # Each count is binomial with at least .93: fewer than this happen once in 10,000.
     assert min(held.values()) >= binom.ppf(1e-4, 60, 0.93)
 
 
-def test_worth_is_what_the_design_effect_says(survey: Survey) -> None:
+def test_effective_numbers_follow_from_the_design_effect(survey: Survey) -> None:
     people = [{"meat": "yes", "dish": "", "price": "4"}] * 500
     people += [{"meat": "no", "dish": "", "price": "4"}] * 500
     row = _by_term(estimates(survey, _tallies(survey, people, 3)))["meat", "yes"]
@@ -108,7 +109,7 @@ def test_impossible_estimates_are_shown_and_flagged(survey: Survey) -> None:
     assert row.estimate < 0
     assert row.flag == "out-of-range;boundary"
     assert 0 == row.conf_low < row.conf_high
-    # Its standard error is that at a share of 1 / (n + 2).
+    # Its standard error is the one at a share of 1 / (n + 2).
     e = np.exp(survey.questions[0].randomizer.epsilon)
     p, q = e / (e + 2), 1 / (e + 2)
     supported = q + (p - q) / 1002
@@ -135,7 +136,7 @@ def test_level_widens_the_intervals(survey: Survey) -> None:
 
 
 def _reports(survey: Survey, law: list[float]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Every report that there can be: its probability, and its own tally."""
+    """Return every possible report: its probability, and its own tally."""
     (question,) = survey.questions
     encoder, channel = question.randomizer.encoder, question.randomizer.channel
     chances: dict[Any, float] = {}
@@ -156,8 +157,8 @@ def _reports(survey: Survey, law: list[float]) -> tuple[NDArray[np.float64], NDA
 @pytest.mark.parametrize("mechanism", ["krr", "subset", "oue", "hadamard", "exponential"])
 @pytest.mark.parametrize("epsilon", ["0.5", "4"])
 def test_standard_error_is_the_deviation_of_the_estimate(mechanism: str, epsilon: str) -> None:
-    # Exact, and without any formula of ours: what one report more does to the estimates, over all
-    # that there can be, is the noise and the sampling that n of them average.
+    # This is exact, and uses no formula of ours. The estimate changes with each report that there
+    # can be; n reports average the noise and the sampling in these changes.
     law, n, base = [0.05, 0.15, 0.3, 0.5], 10**9, 10**5
     asked = {"kind": "scale", "options": one_question.options(4), "no_answer": False}
     survey: Survey = one_question.survey_of(mechanism, asked, epsilon)
@@ -177,8 +178,8 @@ def test_standard_error_is_the_deviation_of_the_estimate(mechanism: str, epsilon
 
 
 def test_intervals_of_a_question_hold_together() -> None:
-    # Exact: over all 12,341 tallies of 40 reports about 4 values. One interval at a time, all four
-    # hold less often than the level.
+    # This is exact, over all 12,341 tallies of 40 reports about 4 values. With one interval at a
+    # time, all four hold together less often than the level.
     n, lowest = 40, {}
     survey: Survey = one_question.choice(4, "krr")
     tallies = np.array(
@@ -210,7 +211,7 @@ def test_intervals_of_a_question_hold_together() -> None:
 
 
 @pytest.mark.parametrize("method", ["wilson", "profile-likelihood", "feldman-cousins"])
-def test_method_and_level_of_shares_are_told_and_means_keep_theirs(
+def test_rows_state_method_and_level_of_shares_and_means_keep_theirs(
     survey: Survey, method: str
 ) -> None:
     tallies = _tallies(survey, [{"meat": "yes", "dish": "soup", "price": "4"}] * 300, 5)
@@ -221,7 +222,7 @@ def test_method_and_level_of_shares_are_told_and_means_keep_theirs(
     assert together["dish", "soup"].conf_method == f"{method}-bonferroni"
     assert together["dish", "soup"].conf_level == 0.95
     assert together["dish", "soup"].conf_low < alone["dish", "soup"].conf_low
-    # Its own no-answer is the only share of a number, so that there is nothing to hold together.
+    # The only share of a number is its own no-answer, so nothing has to hold together.
     assert together["price", "no-answer"] == alone["price", "no-answer"]
     assert alone["price", "mean"] == together["price", "mean"] == usual["price", "mean"]
     for key, row in usual.items():
@@ -262,8 +263,8 @@ def test_candidate_texts_hold_together() -> None:
 
 
 def test_design_effect_is_that_of_the_literature() -> None:
-    # Lensvelt-Mulders et al., Sociological Methods and Research 2005: L (1 - L) / ((p - q)^2 s
-    # (1 - s)). Two values, ε = 1, a share of .1: people asked directly would be 11.2 times fewer.
+    # Lensvelt-Mulders et al., Sociological Methods and Research 2005: L (1 - L) / ((p - q)^2 s (1 -
+    # s)). With two values, ε = 1 and a share of .1, asking directly takes 11.2 times fewer people.
     survey: Survey = one_question.choice(2, "krr")
     rows = estimates(survey, {"q": np.array([[315152, 684848]])})
     assert rows[0].estimate == pytest.approx(0.1, abs=1e-4)
@@ -271,6 +272,6 @@ def test_design_effect_is_that_of_the_literature() -> None:
     assert estimates(survey, {"q": np.array([[0, 0]])})[0].design_effect is None
 
 
-def test_a_method_that_is_none_is_refused(survey: Survey) -> None:
+def test_an_unknown_method_is_refused(survey: Survey) -> None:
     with pytest.raises(ValueError, match=r'one of .*feldman-cousins, got "wald"'):
         estimates(survey, _tallies(survey, [], 1), method="wald")

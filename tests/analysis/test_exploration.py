@@ -1,4 +1,4 @@
-"""What can be explored without a survey file is what real surveys are planned and charged by."""
+"""Exploring without a survey file gives the numbers by which real surveys are planned."""
 
 from decimal import Decimal
 from math import comb, exp, log
@@ -48,30 +48,31 @@ def test_an_epsilon_that_no_report_can_have_is_refused(epsilon: str) -> None:
         yes_no(Decimal(epsilon))
 
 
-def test_a_person_tells_more_than_the_total_as_often_as_reports_point_one_way() -> None:
+def test_a_person_reveals_more_than_the_total_as_often_as_reports_agree() -> None:
     found = told(Decimal("0.1"), 100, 1e-6)
     assert (found.plain, found.total) == pytest.approx((10, 4.7746), abs=1e-4)
     p = exp(0.1) / (1 + exp(0.1))
-    # Of 100 reports, agreeing less contradicting ones, times 0.1, are more than the total.
+    # The total is exceeded by 100 reports if agreeing less contradicting ones, times 0.1, exceed
+    # it.
     above = [k for k in range(101) if 0.1 * (2 * k - 100) > found.total + 1e-9]
     chance = sum(comb(100, k) * p**k * (1 - p) ** (100 - k) for k in above)
     assert found.beyond == pytest.approx(chance, rel=1e-9)
     assert found.beyond > found.delta
 
 
-def test_two_reports_of_ln_3_tell_more_than_one_in_nine_of_sixteen_people() -> None:
+def test_two_reports_of_ln_3_reveal_more_than_one_for_nine_of_sixteen_people() -> None:
     assert told(LN3, 2, 0.375).beyond == pytest.approx(9 / 16, abs=1e-6)
     one = PrivacyLoss.pure(log(3))
     assert one.beyond(1.0) == pytest.approx(3 / 4)
     assert one.beyond(log(3)) == one.beyond(1.1) == 0
 
 
-def test_where_four_digits_agree_the_total_is_the_sum_and_nobody_tells_more() -> None:
+def test_if_four_digits_agree_the_total_is_the_sum_and_nobody_reveals_more() -> None:
     found = told(Decimal("0.5"), 20, 1e-12)
     assert (found.plain, found.total, found.beyond) == (10, 10, 0)
 
 
-def test_all_that_is_possible_under_one_answer_alone_is_beyond_every_epsilon() -> None:
+def test_reports_possible_under_one_answer_alone_exceed_every_epsilon() -> None:
     assert PrivacyLoss.gaussian(1.0, 1.0).beyond(40.0) >= 1e-26
 
 
@@ -118,7 +119,7 @@ def test_precision_is_that_of_the_plan() -> None:
         precision(Decimal(1), 0, rng=RNG)
 
 
-def test_what_nobody_could_reach_is_told_as_none() -> None:
+def test_unreachable_numbers_are_none() -> None:
     assert needed(Decimal("0.001"), 0.01, rng=RNG).local is None
 
 
@@ -135,7 +136,7 @@ def test_three_tenths_fit_into_0_3() -> None:
     assert all(row.is_accepted for row in spend_cap(Decimal("0.3"), [Decimal("0.1")] * 3, 1e-6))
 
 
-def test_many_small_queries_tell_less_than_they_spend() -> None:
+def test_many_small_queries_reveal_less_than_they_spend() -> None:
     last = spend_cap(Decimal(10), [Decimal("0.1")] * 100, 1e-6)[-1]
     assert last.told.method == "convolution"
     assert last.told.epsilon == pytest.approx(4.7746, abs=1e-4)
@@ -160,9 +161,7 @@ def test_one_draw_for_four_questions_saves_what_the_readme_says() -> None:
     [(1, "1", "questions"), (13, "1", "questions"), (4, "0.9", "each must be from 1 to 4"),
      (4, "4.1", "each must be from 1 to 4")],
 )  # fmt: skip
-def test_limits_that_do_not_go_together_are_refused(
-    questions: int, each: str, expected: str
-) -> None:
+def test_contradictory_limits_are_refused(questions: int, each: str, expected: str) -> None:
     with pytest.raises(ValueError, match=expected):
         compare_draws(questions, Decimal(4), Decimal(each))
 

@@ -1,4 +1,4 @@
-"""Which files are read by a name that stands in a file, and what is said of those that are not.
+"""Check which files are read because another file names them, and the messages about others.
 
 Each command has limits of time and memory: a FIFO would keep it waiting for ever, and a device
 would fill the memory.
@@ -27,10 +27,10 @@ epsilon = 1
 candidates = "CANDIDATES"
 """
 SECRET = "root-password"
-#: Seconds after which a command is said to hang.
+#: Seconds after which a command counts as hanging.
 PATIENCE = 20
 
-#: How much more memory a command may take.
+#: How much more memory a command may use.
 MEMORY = 1 << 30
 
 Run = Callable[..., Result]
@@ -38,7 +38,7 @@ Run = Callable[..., Result]
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of a survey, where commands run, beside a file that is none of its business."""
+    """Return the folder of a survey, where commands run, beside a file that they must not read."""
     (tmp_path / "secret.txt").write_text(f"{SECRET}\nother\n")
     folder = tmp_path / "surveys"
     folder.mkdir()
@@ -48,7 +48,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def run() -> Iterator[Run]:
-    """Runs a command that neither waits for ever nor takes all memory."""
+    """Run a command with a limit of time and one of memory."""
 
     def stop(*_: object) -> None:
         raise TimeoutError("the command waits")
@@ -69,7 +69,7 @@ def run() -> Iterator[Run]:
 
 
 def one_line(result: Result) -> str:
-    """The message of a command that refused something in one line."""
+    """Return the message of a command that refused something in one line."""
     assert result.exit_code == 1, result.stderr
     assert result.stdout == ""
     assert "Traceback" not in result.stderr
@@ -135,7 +135,7 @@ def _no_name(_: Path) -> str:
         ("missing.txt", "No such file"),
     ],
 )
-def test_candidates_are_read_from_regular_files_in_the_folder_alone(
+def test_candidates_are_read_only_from_regular_files_in_the_folder(
     folder: Path, run: Run, name: str | Callable[[Path], str], expected: str
 ) -> None:
     text = SURVEY.replace("CANDIDATES", name if isinstance(name, str) else name(folder))
@@ -158,9 +158,7 @@ def test_no_message_quotes_a_line_of_a_file_of_candidates(folder: Path, run: Run
     assert SECRET not in message
 
 
-def test_a_link_within_the_folder_and_a_folder_that_is_one_are_followed(
-    folder: Path, run: Run
-) -> None:
+def test_links_within_the_folder_and_to_the_folder_are_followed(folder: Path, run: Run) -> None:
     (folder / "lists").mkdir()
     (folder / "lists/long.txt").write_text("Ada\nBob\n")
     (folder / "names.txt").symlink_to("lists/long.txt")
@@ -195,7 +193,7 @@ def _survey_of_zeros(_: Path) -> str:
     ],
     ids=lambda command: str(command[0]),
 )
-def test_a_survey_or_design_that_is_no_readable_file_is_one_line(
+def test_an_unreadable_survey_or_design_gives_one_line(
     folder: Path,
     run: Run,
     command: tuple[str, ...],
@@ -208,7 +206,7 @@ def test_a_survey_or_design_that_is_no_readable_file_is_one_line(
 
 
 @pytest.mark.parametrize("make", [_survey_of_zeros, _fifo, _folder])
-def test_data_and_answers_that_are_no_files_are_one_line(
+def test_unreadable_data_and_answers_give_one_line(
     folder: Path, run: Run, make: Callable[[Path], str]
 ) -> None:
     name = make(folder)

@@ -44,7 +44,7 @@ def fitted(codes: Any, known: Any, formula: str = "y ~ g", **options: Any) -> Re
 def test_any_kind_of_table_gives_the_same() -> None:
     group, codes = reports()
     plain = fitted(np.array(codes), {"g": np.array(group)})
-    # Rows belong together by their order, not by an index that a selection has left.
+    # Rows belong together by their order, not by the index that a selection leaves.
     frame = pd.DataFrame({"g": group, "unused": "x"}, index=range(N, 0, -1))
     series = pd.Series(codes, index=range(7, N + 7))
     for reported, known in (
@@ -71,7 +71,7 @@ def test_any_kind_of_table_gives_the_same() -> None:
         ([[0, 1]], "one for each respondent, got 2 dimensions"),
     ],
 )
-def test_codes_that_are_no_rows_are_refused(codes: Any, message: str) -> None:
+def test_codes_without_a_row_are_refused(codes: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         from_matrix("y", ("no", "yes"), codes, WARNER)
 
@@ -81,7 +81,7 @@ def test_a_matrix_of_words_is_refused() -> None:
         from_matrix("y", ("no", "yes"), [0], [["a", "b"]])
 
 
-def test_known_values_that_pandas_calls_missing_are_told() -> None:
+def test_known_values_that_pandas_calls_missing_are_refused() -> None:
     _, codes = reports()
     team = pd.array(["a", None] * (N // 2), dtype="string")
     with pytest.raises(ValueError, match=f"got {N // 2} of {N} rows without"):
@@ -109,7 +109,7 @@ def test_a_model_is_read_as_a_table() -> None:
 
 def test_results_without_a_number_are_empty_cells() -> None:
     _, codes = reports()
-    # All of the second group said no, so its slope has no lower limit.
+    # Everybody in the second group said no, so its slope has no lower limit.
     group = [int(code == 0 and place % 4 == 0) for place, code in enumerate(codes)]
     model = fitted(codes, {"g": group})
     assert model.conf_int().loc["g", "low"] == -np.inf
@@ -156,9 +156,7 @@ def _column(n: int = 100) -> Column:
         (lambda: Study.open("http://[x/y.zip"), "y.zip: cannot be read: Invalid IPv6 URL"),
     ],
 )
-def test_what_is_no_column_or_table_is_told_in_a_sentence(
-    call: Callable[[], object], message: str
-) -> None:
+def test_other_objects_are_refused_in_a_sentence(call: Callable[[], object], message: str) -> None:
     with pytest.raises((TypeError, ValueError), match=message):
         call()
 

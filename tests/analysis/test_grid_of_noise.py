@@ -1,4 +1,4 @@
-"""The grid that noise is added on: chosen by the mechanism, or named by the survey's author."""
+"""The grid for noise is chosen by the mechanism, or named by the survey's author."""
 
 import re
 import sys
@@ -59,9 +59,7 @@ def test_a_named_grid_spends_its_epsilon_and_the_mean_is_exactly_unbiased_on_it(
 
 
 @pytest.mark.parametrize(("steps", "others"), [(None, [2, 5, 10]), (5, [1, 2, 10])])
-def test_the_author_is_told_the_grid_and_what_others_cost(
-    steps: int | None, others: list[int]
-) -> None:
+def test_authors_see_the_grid_and_the_cost_of_others(steps: int | None, others: list[int]) -> None:
     asked = NUMBER | {"no_answer": False, "id": "q", "text": "?", "epsilon": 1.0}
     asked["mechanism"] = {"name": "laplace"} | ({} if steps is None else {"steps": steps})
     spec = {"id": "s", "languages": [], "questions": [asked], "privacy": {"cap": 9}}
@@ -78,6 +76,6 @@ def test_the_author_is_told_the_grid_and_what_others_cost(
         assert float(price) == pytest.approx(exact, rel=5e-3)
 
 
-def test_prices_beyond_reason_are_no_numbers() -> None:
+def test_very_high_prices_are_written_in_words() -> None:
     told = MECHANISMS["gaussian"].remark(DOMAIN, Fraction(1), {})
     assert "1.18 with 2 steps, over 1,000 with 5 steps" in told

@@ -1,4 +1,4 @@
-"""Tests of hypotheses: Pearson's where those are right, sizes by simulation where not."""
+"""Tests of hypotheses are Pearson's if that is right; otherwise their size is simulated."""
 
 import sys
 from collections.abc import Callable
@@ -80,12 +80,12 @@ def test_sizes_are_what_they_should_be(matrix: NDArray[np.float64], listed: bool
     ]
     for test in TESTS.values():
         rejected = sum(test(*pair) < 0.05 for pair in pairs)
-        # At .05 of 200 it is in 1..22 but with chance 5e-4.
+        # Of 200 at .05, it lies in 1..22 except with probability 5e-4.
         assert 1 <= rejected <= 22
 
 
 @channels
-def test_what_is_not_true_is_found(matrix: NDArray[np.float64]) -> None:
+def test_false_hypotheses_are_rejected(matrix: NDArray[np.float64]) -> None:
     rng = np.random.default_rng(8)
     values = rng.choice(K, 3 * N, p=[0.25] * K)
     bounds = matrix.cumsum(axis=0)[:-1].T[values]
@@ -112,7 +112,7 @@ def test_waves_of_other_noise_can_be_compared() -> None:
         before = sample(krr(K, 2), SHARES, rng)
         after = sample(bits(K), SHARES, rng, listed=False)
         reject += difference(before, after).p_value < 0.05
-    # As in the test of sizes.
+    # The limits are those of the test of sizes.
     assert 1 <= reject <= 22
 
 
@@ -124,7 +124,8 @@ def test_without_noise_changes_are_of_plain_shares() -> None:
     changes = changes_of_shares(before, after)
     assert [one.estimate for one in changes] == pytest.approx([-0.3, 0, 0.3])
     assert changes[0].std_error == pytest.approx((0.24 / 100 + 0.21 / 100) ** 0.5)
-    # Of equal chances of 1e-6 or so the smaller is taken three times, the larger not less.
+    # If two probabilities are near 1e-6, the smaller is taken three times, the larger not less
+    # often.
     pairs = [(not_none(one.p_value), not_none(one.p_holm)) for one in (changes[0], changes[2])]
     (smaller, thrice), (larger, other) = sorted(pairs)
     assert thrice == pytest.approx(3 * smaller)
@@ -142,7 +143,7 @@ RARE = {
     "hashes": (hashes(4, 3), 200, False),
     "subsets": (subsets(5, 3), 200, False),
 }
-#: One in every run, the others where there is time.
+#: One case runs always, the others with `make test-more`.
 _RARE = [
     pytest.param(*each, id=name, marks=[pytest.mark.more] * (name != "k-RR"))
     for name, each in RARE.items()
@@ -168,8 +169,8 @@ def test_sizes_hold_with_little_noise_and_rare_values(
             difference(first, third).p_value < 0.05,
             min(one for one in chances if one is not None) < 0.05,
         ]
-    # At .05 of 120, 16 or more have a chance of 3e-4. With the covariance of each column by itself,
-    # and chi-square's variance, it was 16 to 25 of independence and 11 to 46 of the others.
+    # At .05, 16 or more of 120 have a probability of 3e-4. With each column's own covariance, and
+    # the variance of chi-square, it was 16 to 25 for independence and 11 to 46 for the others.
     assert reject.max() <= 15
 
 
@@ -182,23 +183,25 @@ def test_changes_cover_with_little_noise_and_rare_values() -> None:
             assert one.interval.low < one.interval.high
             told += not one.flag
             hits += not one.flag and one.interval.low <= 0 <= one.interval.high
-    # Of 400 or more at .95, which depend on each other: twice the variance, and 4 deviations.
+    # These are 400 or more at .95, which depend on each other: twice the variance, and 4
+    # deviations.
     assert told > 400
     assert hits / told > 0.95 - 4 * (2 * 0.05 * 0.95 / told) ** 0.5
 
 
-def test_changes_of_what_few_reports_tell_cover_too() -> None:
+def test_changes_that_depend_on_few_reports_are_covered() -> None:
     rng = np.random.default_rng(23)
     hits = 0
     for _ in range(200):
         before, after = (sample(krr(2, 4), rare(2), rng, n=n) for n in (200, 50))
         change = changes_of_shares(before, after)[1]
         hits += change.interval.low <= 0 <= change.interval.high
-    # At .93 of 200, 173 or fewer have a chance of 8e-4; with each column's own error it is .76.
+    # At .93, 173 or fewer of 200 have a probability of 8e-4; with each column's own error .76
+    # cover.
     assert hits > 173
 
 
-def test_equal_reports_tell_of_no_change() -> None:
+def test_equal_reports_show_no_change() -> None:
     first, second = (from_matrix("a", "xy", np.zeros(50, np.int64), np.eye(2)) for _ in "ab")
     for change in changes_of_shares(first, second):
         assert (change.interval.low, change.interval.high) == (-1, 1)
@@ -213,9 +216,9 @@ def test_opposite_reports_differ() -> None:
         from_matrix("a", "xy", np.full(100, value, np.int64), np.eye(2)) for value in (0, 1)
     )
     found = difference(first, second)
-    # Pearson's of [[100, 0], [0, 100]].
+    # Pearson's statistic of [[100, 0], [0, 100]].
     assert (found.statistic, found.df) == pytest.approx((200, 1))
-    # That of a share of 0 or 1 is by Laplace's rule of succession.
+    # The share of 0 or 1 is estimated by Laplace's rule of succession.
     errors = [one.std_error for one in changes_of_shares(first, second)]
     assert errors == pytest.approx([(2 * (1 / 102) * (101 / 102) / 100) ** 0.5] * 2)
     for change in changes_of_shares(first, second):
@@ -232,21 +235,21 @@ def test_a_value_unseen_in_both_is_left_out(listed: bool) -> None:
     found = difference(first, second)
     plain = chi2_contingency([[60, 40], [30, 70]], correction=False)
     assert (found.df, found.flag) == (1, "")
-    # Unless the noise tells it, the variance is that of 200 people's reports, less one.
+    # Unless the noise gives it, the variance is that of 200 people's reports, less one.
     assert found.statistic == pytest.approx(plain.statistic * (1 if listed else 199 / 200))
     changes = changes_of_shares(first, second)
     assert [one.estimate for one in changes] == pytest.approx([-0.3, 0.3, 0])
     assert [one.p_value is None for one in changes] == [False, False, True]
 
 
-def test_shuffled_reports_have_the_variance_that_is_told() -> None:
-    # All 120 orders of five reports, of scores that are 1 for one person alone.
+def test_shuffled_reports_have_the_stated_variance() -> None:
+    # These are all 120 orders of five reports, whose scores are 1 for only one person.
     one, other = np.array([0, 0, 0, 0, 1.0]), np.array([0, 0, 0, 1.0, 2])
     x, y = ((each - each.mean()) / each.std() for each in (one, other))
     found = [5 * (x @ y[list(order)] / 5) ** 2 for order in permutations(range(5))]
     squares = [float(((each**2 / 5) ** 2).sum()) for each in (x, y)]
     assert widening(5, (1, 1), squares) == pytest.approx(max(1.0, np.var(found) / 2))
-    # Enough of them that there is more than that of chi-square.
+    # There are enough that the variance exceeds that of chi-square.
     peaked = np.array([0, 0, 0, 0, 0, 0, 1.0])
     z = (peaked - peaked.mean()) / peaked.std()
     found = [7 * (z @ z[list(order)] / 7) ** 2 for order in permutations(range(7))]
@@ -276,7 +279,7 @@ def test_few_respondents_are_flagged() -> None:
     assert trend([first, second]).flag == "few"
 
 
-def test_reports_that_are_all_alike_tell_nothing_of_dependence() -> None:
+def test_identical_reports_say_nothing_about_dependence() -> None:
     first, second = (from_matrix(name, "xy", np.zeros(200, np.int64), krr(2, 1)) for name in "ab")
     found = independence(first, second)
     assert (found.statistic, found.df, found.p_value) == (0, 0, 1)
@@ -312,13 +315,15 @@ WIDE = from_matrix("w", map(str, range(80)), np.arange(N) % 80, np.eye(80))
         (lambda: trend([ONE, ALIKE], "1"), "expected reports that differ"),
     ],
 )
-def test_what_cannot_be_tested_is_refused(ask: Callable[[], object], message: str) -> None:
+def test_questions_that_cannot_be_tested_are_refused(
+    ask: Callable[[], object], message: str
+) -> None:
     with pytest.raises(ValueError, match=message):
         ask()
 
 
 @pytest.mark.parametrize("level", [0.0, 1.0, 95.0, float("nan")])
-def test_levels_that_are_none_are_refused(level: float) -> None:
+def test_impossible_levels_are_refused(level: float) -> None:
     column = from_matrix(
         "a", ("no", "yes"), np.repeat([0, 1], 200), np.array([[0.7, 0.3], [0.3, 0.7]])
     )

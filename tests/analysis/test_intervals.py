@@ -1,4 +1,4 @@
-"""Intervals of means hold what they say, by simulation with a stated error."""
+"""Intervals of means hold as often as stated, by simulation with a stated error."""
 
 from fractions import Fraction
 
@@ -10,7 +10,7 @@ from analysis.core.domain import NO_ANSWER, Categories, Numbers
 from analysis.estimate.intervals import mover_difference, ratio_interval, share_interval
 from analysis.mechanisms import MECHANISMS
 
-#: Draws for each cell below: with coverage .95, 1,500 fall under .93 with probability 4e-4.
+#: The draws for each cell below; at a coverage of .95, 1,500 fall under .93 with probability 4e-4.
 DRAWS = 1500
 
 
@@ -32,7 +32,7 @@ def test_mean_intervals_cover(epsilon: str, n: int, skipped: float, shape: str) 
         "skewed": 0.8 ** np.arange(steps + 1) / (0.8 ** np.arange(steps + 1)).sum(),
     }[shape]
     truth = float(law @ np.arange(steps + 1)) / steps
-    # Counts of symbols are multinomial, so the exact channel is all that a simulation needs.
+    # Counts of symbols are multinomial, so a simulation needs only the exact channel.
     channel = randomizer.channel
     rows = np.array([[float(c) for _, c in channel.distribution(x)] for x in range(channel.inputs)])
     weights = np.zeros(channel.inputs)
@@ -51,7 +51,7 @@ def test_mean_intervals_cover(epsilon: str, n: int, skipped: float, shape: str) 
         assert 0 <= interval.low < interval.high <= 1
         held += interval.low <= truth <= interval.high
     assert held / DRAWS >= 0.93
-    # Where nearly all answered, and the ratio is nearly normal, the error is that of repetition.
+    # If nearly all answered, the ratio is nearly normal, and the error is that of repetition.
     if skipped == 0:
         assert np.median(errors) == pytest.approx(np.std(values), rel=0.1)
     elif n == 1000 and epsilon != "0.5":
@@ -80,7 +80,7 @@ def test_mean_interval_beyond_the_range_does_not_shrink_to_a_point() -> None:
 
 
 def test_interval_of_few_reports_beyond_the_range_does_not_shrink_to_a_point() -> None:
-    # More of the upper score than of the lower one, which no answers explain: all ratios that the
+    # There are more reports of the upper score than any answers explain: all ratios that the
     # intervals of both allow are above 1.
     scores, present = np.array([-0.1, 1.1, 0.1, 1.2]), np.array([-0.1, -0.1, 1.1, 1.1])
     ratio = ratio_interval(np.array([163, 13, 1, 1211]), scores, present)
@@ -88,8 +88,9 @@ def test_interval_of_few_reports_beyond_the_range_does_not_shrink_to_a_point() -
     assert 0 < ratio.interval.low < ratio.interval.high == 1
 
 
-def test_spread_that_cancels_in_the_ratio_shows_no_error() -> None:
-    # Both scores of the one report apart are 0: the ratio stays 1/2 with every resample but one.
+def test_variation_that_cancels_in_the_ratio_shows_no_error() -> None:
+    # Both scores of the single different report are 0, so the ratio is 1/2 in all resamples but
+    # one.
     scores, present = np.array([0.5, 0.0]), np.array([1.0, 0.0])
     ratio = ratio_interval(np.array([299, 1]), scores, present)
     assert (ratio.std_error, ratio.interval.low, ratio.interval.high) == (None, 0, 1)
@@ -136,12 +137,12 @@ def test_intervals_of_shares_without_a_support_count_cover(name: str, epsilon: s
             present = np.ones(len(scores))
             found = [ratio_interval(counts, scores, present).interval for counts in draws]
             held = np.mean([one.low <= law[value] <= one.high for one in found])
-            # With coverage .95, 500 draws fall under .91 with probability 1e-4.
+            # At a coverage of .95, 500 draws fall under .91 with probability 1e-4.
             assert held >= 0.91
 
 
 def test_two_scores_have_the_exact_interval_of_a_share() -> None:
-    # However many symbols carry them: 700 of 1000 support it, p = 3/4 and q = 1/4.
+    # However many symbols have these scores: 700 of 1000 support it, with p = 3/4 and q = 1/4.
     scores, present = np.array([-0.5, 1.5, -0.5, 1.5]), np.ones(4)
     found = ratio_interval(np.array([100, 300, 200, 400]), scores, present).interval
     assert found == share_interval(700, 1000, 0.75, 0.25)
@@ -155,7 +156,8 @@ def test_two_scores_have_the_exact_interval_of_a_share() -> None:
 def test_means_of_rare_large_numbers_are_covered(
     name: str, skips: bool, epsilon: str, n: int
 ) -> None:
-    # 99 % at one end, 1 % at the other: in a small sample often none of them is seen.
+    # 99 % of numbers are at one end and 1 % at the other, so a small sample often has none of
+    # these.
     domain = Numbers(Fraction(0), Fraction(1), 20, skips)
     mechanism = MECHANISMS[name]
     randomizer = mechanism.compile(domain, Fraction(epsilon), {})
@@ -173,7 +175,7 @@ def test_means_of_rare_large_numbers_are_covered(
         ratio_interval(counts, scores, present).interval
         for counts in rng.multinomial(n, law @ rows, size=DRAWS // 3)
     ]
-    # With coverage .95, 500 draws fall under .91 with probability 1e-4.
+    # At a coverage of .95, 500 draws fall under .91 with probability 1e-4.
     assert np.mean([one.low <= 0.01 <= one.high for one in found]) >= 0.91
 
 
@@ -185,7 +187,7 @@ def test_the_interval_of_a_difference_is_the_published_one() -> None:
     )
     found = mover_difference(shares[0], first, shares[1], second, (-1.0, 1.0))
     assert (found.low, found.high) == pytest.approx((0.0524, 0.3339), abs=5e-5)
-    # Of estimates that move together, it is that of what is left: here the ends' differences.
+    # If estimates are correlated, the rest counts: here the differences of the ends.
     alike = mover_difference(shares[0], first, shares[1], second, (-1.0, 1.0), correlation=1.0)
     assert alike.low == pytest.approx(0.2 - abs((0.8 - first.low) - (second.high - 0.6)))
     bounded = mover_difference(shares[0], first, shares[1], second, (0.1, 0.3))

@@ -1,4 +1,4 @@
-"""Intervals of shares hold what each method says, by exact sums over all counts."""
+"""Intervals of shares hold as often as each method says, by exact sums over all counts."""
 
 from functools import lru_cache
 from math import exp
@@ -19,13 +19,13 @@ EVERY_METHOD = pytest.mark.parametrize("method", INTERVALS)
 
 
 def _support(k: int, epsilon: float) -> tuple[float, float]:
-    """p and q of k-ary randomized response."""
+    """Return p and q of k-ary randomized response."""
     return exp(epsilon) / (exp(epsilon) + k - 1), 1 / (exp(epsilon) + k - 1)
 
 
 @lru_cache(maxsize=1)
 def _chances(n: int, p: float, q: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """201 shares, and the (shares, counts) probability of each count."""
+    """Return 201 shares, and the (shares, counts) probability of each count."""
     shares = np.linspace(0, 1, 201)
     return shares, binom.pmf(np.arange(n + 1), n, (q + (p - q) * shares)[:, None])
 
@@ -52,7 +52,7 @@ def test_exact_intervals_cover_at_every_share(k: int, epsilon: float, n: int) ->
     ("n", "wilson", "profile"),
     [(100, 0.931, 0.9265), pytest.param(500, 0.941, 0.9395, marks=pytest.mark.more)],
 )
-def test_approximate_intervals_cover_nearly_so_often(
+def test_approximate_intervals_cover_nearly_as_often(
     k: int, epsilon: float, n: int, wilson: float, profile: float
 ) -> None:
     p, q = _support(k, epsilon)
@@ -83,8 +83,9 @@ def test_profile_likelihood_falls_by_half_of_chi_square_at_the_ends(
 
 
 # Feldman and Cousins, Physical Review D 57 (1998), table IV: a Poisson mean of at least 0 on top of
-# a known background, at 90 %. With many reports of which hardly any supports, counts are Poisson.
-# (Of no event on a background of 3 theirs is 1.08, as they let no limit rise as background falls.)
+# a known background, at 90 %. With many reports of which hardly any supports the value, counts are
+# Poisson. (For no event on a background of 3 they print 1.08, since they let no limit rise as the
+# background falls.)
 @pytest.mark.parametrize(
     ("background", "count", "low", "high"),
     [
@@ -112,7 +113,7 @@ def test_feldman_cousins_is_what_its_definition_says(p: float, q: float, level: 
     for place, share in enumerate(shares):
         chances = binom.pmf(counts, n, q + (p - q) * share)
         ratios = chances / best
-        # A count is kept unless those before it reach the level; equal ones are kept together.
+        # A count is kept unless the counts before it reach the level; equal ones are kept together.
         before = [chances[ratios > one * (1 + 1e-9)].sum() for one in ratios]
         kept[place] = np.array(before) < level - 1e-12
     for count in counts:
@@ -145,7 +146,7 @@ def test_reports_against_a_value_are_reports_for_the_rest(method: str, count: in
 
 @pytest.mark.parametrize("method", ["clopper-pearson", "wilson"])
 def test_interval_of_an_impossible_count_does_not_shrink_to_a_point(method: str) -> None:
-    # 150 of 1000 where 250 are expected of noise alone: the usual interval ends below 0.
+    # 150 of 1000, when noise alone gives 250: the usual interval ends below 0.
     interval = share_interval(150, 1000, 0.75, 0.25, method=method)
     assert interval.method == "profile-likelihood"
     assert (interval.low, interval.high > 0) == (0, True)
@@ -155,7 +156,7 @@ def test_interval_of_an_impossible_count_does_not_shrink_to_a_point(method: str)
 
 
 @EVERY_METHOD
-def test_no_reports_tell_nothing(method: str) -> None:
+def test_without_reports_everything_is_possible(method: str) -> None:
     interval = share_interval(0, 0, 0.75, 0.25, method=method)
     assert (interval.low, interval.high) == (0, 1)
 
@@ -182,7 +183,7 @@ def test_many_reports_have_the_interval_of_a_normal_estimate(method: str) -> Non
         ((5.5, 10, 0.7, 0.3, 0.95, "feldman-cousins"), "count and n must be whole .*, got 5.5"),
     ],
 )
-def test_what_makes_no_interval_is_refused(arguments: tuple[Any, ...], message: str) -> None:
+def test_impossible_numbers_are_refused(arguments: tuple[Any, ...], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         share_interval(*arguments)
 
@@ -198,13 +199,14 @@ def test_what_makes_no_interval_is_refused(arguments: tuple[Any, ...], message: 
 def test_likelihood_ends_are_found_where_no_report_supports_a_share_of_one(
     count: int, n: int, q: float, level: float, low: float, high: float
 ) -> None:
-    # Ends by scipy.optimize.brentq on the same likelihood.
+    # The ends come from scipy.optimize.brentq on the same likelihood.
     interval = share_interval(count, n, 0.0, q, level, "profile-likelihood")
     assert (interval.low, interval.high) == pytest.approx((low, high), abs=1e-8)
 
 
 def test_the_likelihood_ends_of_many_counts_are_those_of_each() -> None:
-    # Without noise, and nobody seen: (1 - s)^n falls to exp(-3.8415 / 2) at 1 - exp(-1.9207 / n).
+    # Without noise and with nobody seen, (1 - s)^n falls to exp(-3.8415 / 2) at 1 - exp(-1.9207 /
+    # n).
     low, high = profile_likelihood(np.array([0.0, 4.0, 10.0]), 10, 1.0, 0.0, 0.95)
     assert (low[0], high[0]) == (0.0, pytest.approx(1 - exp(-1.920729 / 10), rel=1e-6))
     assert (low[2], high[2]) == (pytest.approx(exp(-1.920729 / 10), rel=1e-6), 1.0)

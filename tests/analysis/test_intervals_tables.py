@@ -1,4 +1,4 @@
-"""Intervals of averages and ratios: against the likelihood itself, and where it is exact."""
+"""Check intervals of averages and ratios against the likelihood itself, and in exact cases."""
 
 import numpy as np
 import pytest
@@ -48,8 +48,8 @@ def test_two_kinds_of_reports_give_the_binomial_likelihood() -> None:
     assert found.high == pytest.approx(brentq(fallen, 0.3, 0.9), abs=2e-6)
 
 
-def test_kinds_that_were_not_seen_can_be_what_is_missing() -> None:
-    # All 50 reports are 0, and 1 is possible: (1 - share)^50 has fallen to exp(-3.84 / 2).
+def test_reports_of_unseen_kinds_are_possible() -> None:
+    # All 50 reports are 0 and 1 is possible, so (1 - share)^50 has fallen to exp(-3.84 / 2).
     found = empirical_interval(np.array([50.0, 0.0]), np.array([0.0, 1.0]), np.ones(2))
     assert found.low == 0
     assert found.high == pytest.approx(1 - np.exp(-3.8415 / 100), abs=1e-4)
@@ -65,7 +65,7 @@ def test_squared_weights_scale_the_likelihood() -> None:
 
 
 @pytest.mark.parametrize("shift", [-3.0, -0.5, 0.2, 0.9, 3.0])
-def test_intervals_lie_within_what_is_possible_and_are_no_points(shift: float) -> None:
+def test_intervals_are_possible_values_and_never_points(shift: float) -> None:
     found = empirical_interval(TIMES, ABOVE / 10 + shift, np.ones(4))
     assert 0 <= found.low < found.high <= 1
 
@@ -80,18 +80,18 @@ def test_a_higher_level_gives_a_wider_interval_within_the_same_borders() -> None
     [np.array([1.0, -1.5, 1.0, -1.0]), -BELOW, np.zeros(4)],
     ids=["near 0", "negative", "nobody"],
 )
-def test_a_group_that_may_be_empty_tells_nothing(below: np.ndarray) -> None:
+def test_a_group_that_may_be_empty_has_all_possible_values(below: np.ndarray) -> None:
     found = empirical_interval(TIMES, ABOVE, below)
     assert (found.low, found.high, found.method) == (0, 1, "none")
 
 
-def test_reports_without_spread_tell_nothing() -> None:
+def test_identical_reports_have_all_possible_values() -> None:
     found = empirical_interval(np.array([50.0]), np.array([0.7]), np.ones(1))
     assert (found.low, found.high, found.method) == (0, 1, "none")
 
 
 @pytest.mark.more
-def test_intervals_cover_where_the_heavy_are_unlike_others() -> None:
+def test_intervals_cover_if_people_of_large_weight_differ() -> None:
     rng = np.random.default_rng(13)
     keep = 1 / (1 + np.exp(-4))
     noise = np.array([[keep, 1 - keep], [1 - keep, keep]])
@@ -111,14 +111,15 @@ def test_intervals_cover_where_the_heavy_are_unlike_others() -> None:
         cell, group = Crosstab(pairs, 0.95).intervals[1][1], group_share(pairs, 1, 1).interval
         share = truth / ((0.05 * 20 * 0.5 + 0.95 * 0.02) / 1.95)
         hits += [cell.low <= truth <= cell.high, group.low <= share <= group.high]
-    # At .945 of 300, 270 or fewer have a chance of 1e-3; by Kish's factor alone cells have 259.
+    # At .945, 270 or fewer of 300 have a probability of 1e-3; with Kish's factor alone cells have
+    # 259.
     assert hits.min() > 270
 
 
 COVARIANCE = np.array([[0.04, 0.01], [0.01, 0.02]])
 
 
-def test_fieller_ends_are_where_the_difference_is_two_errors_from_nothing() -> None:
+def test_fieller_ends_are_where_the_difference_is_two_errors_from_zero() -> None:
     found = fieller_interval(1.0, 2.0, COVARIANCE, (-5, 5))
     for end in (found.low, found.high):
         slope = np.array([1, -end])
@@ -128,13 +129,13 @@ def test_fieller_ends_are_where_the_difference_is_two_errors_from_nothing() -> N
 
 
 @pytest.mark.parametrize("above", [-4.0, 9.0])
-def test_fieller_of_the_impossible_is_no_point(above: float) -> None:
+def test_fieller_of_an_impossible_estimate_is_not_a_point(above: float) -> None:
     found = fieller_interval(above, 2.0, COVARIANCE, (-1, 1))
     assert -1 <= found.low < found.high <= 1
     assert found.method == "constrained-likelihood"
 
 
 @pytest.mark.parametrize("below", [0.2, -3.0])
-def test_fieller_of_a_divisor_that_may_be_nothing_tells_nothing(below: float) -> None:
+def test_fieller_of_a_divisor_that_may_be_zero_has_no_ends(below: float) -> None:
     found = fieller_interval(1.0, below, COVARIANCE, (0, np.inf))
     assert (found.low, found.high, found.method) == (0, np.inf, "none")

@@ -1,4 +1,4 @@
-"""Joint estimates: against another optimizer, an exact sum, and their own errors by simulation."""
+"""Check joint estimates against another optimizer, an exact sum, and repetition."""
 
 from itertools import product
 
@@ -18,7 +18,7 @@ P, Q = 0.775, 0.225
 def _reports(
     rng: np.random.Generator, n: int, table: NDArray[np.float64] = TABLE
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Chances of reports of n people: Bloom bits of the string, k-RR of yes or no."""
+    """Return probabilities of reports of n people: Bloom bits of the string, k-RR of yes or no."""
     hits = rng.integers(0, CELLS, (COHORTS, len(table), HASHES))
     support = np.zeros((COHORTS, len(table), CELLS), dtype=bool)
     np.put_along_axis(support, hits, True, axis=2)
@@ -64,7 +64,7 @@ def test_equal_reports_are_one_group() -> None:
 
 def test_errors_are_those_of_repetition() -> None:
     rng = np.random.default_rng(3)
-    # All pairs well inside, so that estimates are normal.
+    # All pairs lie well inside, so estimates are normal.
     table = np.array([[0.2, 0.1], [0.15, 0.15], [0.1, 0.3]])
     shares, errors = [], []
     for _ in range(60):
@@ -72,10 +72,11 @@ def test_errors_are_those_of_repetition() -> None:
         shares.append(found.share)
         errors.append(found.std_error)
         assert not found.boundary.any()
-    # The ratio of 60 draws' deviation to the truth's is in .72..1.3 with chance .998, six of them.
+    # The ratio of 60 draws' deviation to the truth is in .72..1.3 with probability .998, for six
+    # pairs.
     ratio = np.std(shares, axis=0) / np.mean(errors, axis=0)
     assert ((ratio > 0.7) & (ratio < 1.35)).all()
-    # Means of 60 are within 4 of their standard errors but with chance 6e-5 each.
+    # Means of 60 are within 4 of their standard errors, except with probability 6e-5 each.
     away = (np.mean(shares, axis=0) - table) / np.mean(errors, axis=0) * 60**0.5
     assert np.abs(away).max() < 4
 
@@ -84,12 +85,13 @@ def test_shares_of_twenty_thousand_reports_are_near_the_truth() -> None:
     first, second = _reports(np.random.default_rng(4), 20_000)
     found = joint(first, second)
     assert found.converged
-    # Eight shares within 4 standard errors of the truth, but with chance 5e-4.
+    # Eight shares lie within 4 standard errors of the truth, except with probability 5e-4.
     assert (np.abs(found.share - TABLE) < 4 * found.std_error).all()
 
 
-def test_a_share_at_the_border_is_told() -> None:
-    # All reports say the first value: 3 of 4 would if it was everybody's, so more than possible.
+def test_a_share_at_the_border_is_flagged() -> None:
+    # All reports say the first value. If everybody had it, 3 of 4 would, so this is more than
+    # possible.
     first = np.tile([0.75, 0.25], (50, 1))
     found = joint(first, np.ones((50, 1)))
     assert found.converged
@@ -97,19 +99,19 @@ def test_a_share_at_the_border_is_told() -> None:
     assert found.boundary.ravel().tolist() == [False, True]
 
 
-def test_values_that_reports_cannot_tell_apart_have_no_error() -> None:
+def test_values_that_reports_cannot_distinguish_have_no_error() -> None:
     first = np.array([[0.6, 0.6, 0.2]] * 30 + [[0.4, 0.4, 0.8]] * 30)
     found = joint(first, np.ones((60, 1)))
     assert np.isinf(found.std_error.ravel()).tolist() == [True, True, False]
 
 
-def test_rounds_that_do_not_suffice_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_few_rounds_are_flagged(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("analysis.estimate.mixture.ROUNDS", 3)
     first, second = _reports(np.random.default_rng(5), 500)
     assert not joint(first, second).converged
 
 
-def test_chances_of_bits_are_summed_over_all_that_can_happen() -> None:
+def test_probabilities_of_bits_are_sums_over_all_outcomes() -> None:
     cells, hashes = 3, 2
     hits = np.array([[[0, 1], [2, 2]]])
     reports = np.array(list(product((False, True), repeat=cells)))
@@ -126,7 +128,7 @@ def test_chances_of_bits_are_summed_over_all_that_can_happen() -> None:
         assert row == pytest.approx(expected)
 
 
-def test_chances_of_symbols_sum_to_one() -> None:
+def test_probabilities_of_symbols_sum_to_one() -> None:
     hits = np.array([[0, 1, 1]])
     chances = symbol_chances(np.arange(4), np.zeros(4, dtype=int), hits, 0.4, 0.2)
     assert chances.sum(axis=0) == pytest.approx(1)
@@ -145,7 +147,7 @@ def test_chances_of_symbols_sum_to_one() -> None:
         ),
     ],
 )
-def test_what_cannot_be_estimated_is_refused(
+def test_impossible_data_are_refused(
     first: NDArray[np.float64], second: NDArray[np.float64], message: str
 ) -> None:
     with pytest.raises(ValueError, match=message):

@@ -1,4 +1,4 @@
-"""Kinds: what authors write, what values answers are, and which mechanisms they may name."""
+"""Check kinds: what authors write, which values answers have, and which mechanisms can be named."""
 
 import re
 from fractions import Fraction
@@ -23,7 +23,7 @@ YES_NO = 'kind = "yes-no"\nrequired = true\n'
 
 @pytest.fixture
 def read(tmp_path: Path) -> Any:
-    """Reads a survey of one question from its keys."""
+    """Read a survey of one question from its keys."""
 
     def call(keys: str) -> Question:
         path = tmp_path / "s.toml"
@@ -68,7 +68,7 @@ def test_answers_have_their_values(read: Any, keys: str, answer: str, value: Any
         (SCALE, "sometimes", "one of never, rarely, often, no-answer, or empty"),
     ],
 )
-def test_what_is_no_answer_is_refused(read: Any, keys: str, answer: str, expected: str) -> None:
+def test_impossible_answers_are_refused(read: Any, keys: str, answer: str, expected: str) -> None:
     pattern = re.escape(expected).replace(r"\$", "$")
     with pytest.raises(ValueError, match=pattern):
         read(keys).value(answer)
@@ -171,7 +171,7 @@ def test_a_mistake_is_named(read: Any, keys: str, message: str) -> None:
     assert "\n" not in str(refused.value)
 
 
-def test_stored_surveys_that_spend_or_leave_out_more_than_they_say_are_refused(read: Any) -> None:
+def test_stored_surveys_that_contradict_themselves_are_refused(read: Any) -> None:
     gaussian = read(NUMBER + 'required = true\nmechanism = "gaussian"\ndelta = 1e-3\n')
     choice = read(SCALE + 'mechanism = "krr"\n')
     kept = read(SCALE + 'mechanism = "krr"\nepsilon_forever = 2\n')

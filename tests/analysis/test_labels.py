@@ -1,4 +1,4 @@
-"""What a memory belongs to: another label is another fact, with draws and a charge of its own."""
+"""A memory belongs to a meaning: another label is another fact, with its own draws and charge."""
 
 import json
 from collections.abc import Callable
@@ -37,7 +37,7 @@ def read(tmp_path: Path) -> Read:
 
 
 def born(labels: tuple[str, ...], kept: str = STABLE) -> str:
-    """A question whose options keep their ids and have these labels."""
+    """Return a question whose options keep their ids and have these labels."""
     options = ", ".join(f'{{id = "o{n}", text = "{one}"}}' for n, one in enumerate(labels))
     return (
         '[[questions]]\nid = "born"\nkind = "choice"\ntext = "Where were you born?"\n'
@@ -46,7 +46,7 @@ def born(labels: tuple[str, ...], kept: str = STABLE) -> str:
 
 
 def of_first_protocol(survey: Survey) -> Survey:
-    """The survey as an earlier release would have frozen it."""
+    """Return the survey as an earlier release would have frozen it."""
     data = json.loads(json.dumps(survey.to_json()))
     for question in data["survey"]["questions"]:
         question.pop("memory", None)
@@ -54,7 +54,7 @@ def of_first_protocol(survey: Survey) -> Survey:
 
 
 def rotations(read: Read, labels: tuple[str, ...], kept: str = STABLE) -> list[Survey]:
-    """Versions of which each shows every label at the next id."""
+    """Return versions, each of which shows every label at the next id."""
     turned = [labels[n:] + labels[:n] for n in range(len(labels))]
     return [read(born(labels, kept)) for labels in turned]
 
@@ -75,7 +75,7 @@ def chance(
 
 
 def truth(stages: tuple[Window, Window], rotated: list[int], k: int) -> Fraction:
-    """The largest ratio of all reports under two constant facts, whose labels turn by so much."""
+    """Return the largest ratio of all reports under two constant facts with rotated labels."""
     facts = [tuple((fact + turn) % k for turn in rotated) for fact in range(k)]
     largest = Fraction(0)
     for reports in product(range(k), repeat=len(rotated)):
@@ -84,24 +84,24 @@ def truth(stages: tuple[Window, Window], rotated: list[int], k: int) -> Fraction
     return largest
 
 
-def test_two_options_swapped_over_eight_waves_cost_what_they_tell(read: Read) -> None:
+def test_two_options_swapped_over_eight_waves_cost_what_they_reveal(read: Read) -> None:
     versions = rotations(read, ("Here", "There"))
     stages = versions[0].questions[0].randomizer.stages
     assert stages is not None
     told = truth(stages, [0, 1] * 4, 2)
     assert log(told) == pytest.approx(3.9487, abs=5e-5)
-    # As long as labels were left out, the swaps were charged as one fact.
+    # When labels were left out, the swaps were charged as one fact.
     assert spent_on([(versions[0], 8)]) / 1e6 == pytest.approx(1.9999, abs=5e-5)
     charged = spent_on([(version, 4) for version in versions])
     assert charged / 1e6 >= log(told)
     assert charged / 1e6 == pytest.approx(3.9487, abs=5e-5)
 
 
-def test_four_options_rotated_over_32_waves_cost_what_they_tell(read: Read) -> None:
+def test_four_options_rotated_over_32_waves_cost_what_they_reveal(read: Read) -> None:
     versions = rotations(read, ("North", "East", "South", "West"))
     stages = versions[0].questions[0].randomizer.stages
     assert stages is not None
-    # Each version tells as much as a constant answer, and what they tell multiplies.
+    # Each version reveals as much as a constant answer, and their ratios multiply.
     assert truth(stages, [0, 1, 2, 3], 4) == constant_ratio(*stages, (), 1) ** 4
     told = 4 * log(constant_ratio(*stages, (), 8))
     assert told == pytest.approx(7.9999, abs=5e-4)
@@ -110,7 +110,7 @@ def test_four_options_rotated_over_32_waves_cost_what_they_tell(read: Read) -> N
 
 
 @pytest.mark.parametrize(("labels", "waves"), [(("Here", "There"), 4), (("A", "B", "C", "D"), 1)])
-def test_a_memory_of_the_first_protocol_is_never_charged_less_than_its_labels_tell(
+def test_a_memory_of_the_first_protocol_costs_at_least_what_its_labels_reveal(
     read: Read, labels: tuple[str, ...], waves: int
 ) -> None:
     versions = [of_first_protocol(version) for version in rotations(read, labels)]
@@ -121,15 +121,15 @@ def test_a_memory_of_the_first_protocol_is_never_charged_less_than_its_labels_te
     told = truth(stages, list(range(len(labels))) * waves, len(labels))
     answered = [(version, waves) for version in versions]
     assert spent_on(answered) / 1e6 >= log(told) > spent_on(answered, trusting=True) / 1e6
-    # If no answer ever changed, the inputs did nevertheless.
+    # Even if no answer ever changed, the inputs did.
     assert spent_on(answered, stable=True) == spent_on(answered)
-    # Where labels agree the price stays.
+    # If labels agree, the price stays the same.
     whole = waves * len(labels)
     randomizer = versions[0].questions[0].randomizer
     assert spent_on([(versions[0], whole)]) == randomizer.spent(whole, stable=True)
 
 
-def test_charges_of_waves_add_up_in_whichever_order_labels_change(read: Read) -> None:
+def test_charges_of_waves_add_up_in_any_order_of_labels(read: Read) -> None:
     first, other = (of_first_protocol(version) for version in rotations(read, ("Here", "There")))
     for order in product((first, other), repeat=4):
         charged = 0
@@ -139,7 +139,7 @@ def test_charges_of_waves_add_up_in_whichever_order_labels_change(read: Read) ->
         assert charged == spent_on([(version, order.count(version)) for version in (first, other)])
 
 
-def test_a_ledger_of_an_earlier_release_is_made_up_for_by_the_next_wave(read: Read) -> None:
+def test_the_next_wave_also_costs_what_an_earlier_release_missed(read: Read) -> None:
     first, other = (of_first_protocol(version) for version in rotations(read, ("Here", "There")))
     surveys = {survey.terms: survey for survey in (first, other)}
     assert len(surveys) == 2
@@ -152,7 +152,7 @@ def test_a_ledger_of_an_earlier_release_is_made_up_for_by_the_next_wave(read: Re
     ]
     assert charged_right(accounts(spends), surveys)
     (row,) = ledger(spends, surveys, first.cap)
-    # What was charged too little is not there to be spent.
+    # An amount that was not charged cannot be spent.
     assert row.epsilon * 1_000_000 == (row.cap - row.remaining) * 1_000_000 == spent_on(answered)
     charge = first.charge_after(answered, short)
     assert short + charge == spent_on([(first, 2), (other, 1)])
@@ -212,9 +212,7 @@ AFTER = '[[questions]]\nid = "bye"\nkind = "note"\ntext = "Thank you."\n'
         ("epsilon_forever = 2", "epsilon_forever = 3"),
     ],
 )
-def test_what_changes_a_meaning_starts_a_new_memory(
-    read: Read, kept: str, old: str, new: str
-) -> None:
+def test_a_changed_meaning_starts_a_new_memory(read: Read, kept: str, old: str, new: str) -> None:
     whole = TWO + kept + AFTER
     assert old in whole
     memos = [set(read(text).memos) for text in (whole, whole.replace(old, new))]
@@ -233,7 +231,7 @@ def test_what_changes_a_meaning_starts_a_new_memory(
         ('unit = "euros"', 'unit = "euros"\nsection = "Now"'),
     ],
 )
-def test_what_is_shown_or_priced_only_keeps_the_memory(read: Read, old: str, new: str) -> None:
+def test_changes_of_display_or_price_keep_the_memory(read: Read, old: str, new: str) -> None:
     whole = TWO + STABLE + AFTER
     survey, other = (read(text) for text in (HEAD + whole, (HEAD + whole).replace(old, new)))
     assert survey.version != other.version
@@ -279,7 +277,7 @@ def test_a_frozen_survey_without_a_name_keeps_its_draws() -> None:
     survey = read_survey(EXAMPLES / "staff-panel.toml")
     assert [q.spec.get("memory") for q in survey.questions if q.memo] == [2, 2, 2]
     first = of_first_protocol(survey)
-    # As the release before wrote them.
+    # This is the form that the release before wrote.
     assert first.version == "0f349d7bd5be1ad6b9a97c2172ffc40b372d2571cd5a487c9939087aaa3a6f62"
     assert set(first.memos) == {
         "shouted:7aa53ce464be52fbb91544a7f44a2db2d473aeeada13ec2aa301e0fb2af06fc0",

@@ -1,4 +1,4 @@
-"""What respondents have spent: the smallest proved totals, by respondent, question and amount."""
+"""Check ledgers: the smallest proved totals, by respondent, question and amount."""
 
 from decimal import Decimal
 from fractions import Fraction
@@ -39,7 +39,7 @@ def made(tmp_path: Path, *questions: str, cap: float = 200, title: str = "Panel"
 
 
 def spends(survey: Survey, waves: int, who: str = "aa") -> list[Spend]:
-    """Return the spends of a respondent who answered so many waves, as a server charges them."""
+    """Return the spends of a respondent who answered this many waves, as a server charges them."""
     charges = [survey.charge_after([(survey, n)] if n else []) for n in range(waves)]
     return [Spend(who, survey.terms, 1, charge) for charge in charges]
 
@@ -50,7 +50,7 @@ def row_of(survey: Survey, waves: int, delta: float = 1e-6) -> LedgerRow:
 
 
 def delta_of(epsilon: float, survey: Survey, waves: int, memories: tuple[float, ...] = ()) -> float:
-    """δ(ε) of binary randomized response in so many waves, and of one more report a memory."""
+    """Return δ(ε) of binary randomized response in some waves, plus one report of a memory."""
     ratio = survey.questions[0].randomizer.ratio
     each, chance = log(ratio), float(ratio / (1 + ratio))
     laws = [(0.0, 1.0)]
@@ -73,9 +73,9 @@ def test_many_reports_cost_what_their_convolution_proves_rounded_up(
     survey = made(tmp_path, FRESH.format("a", "A", 0.1))
     row = row_of(survey, waves)
     assert (row.method, row.delta) == ("convolution", 1e-6)
-    # Kairouz, Oh and Viswanath's optimum, as dp-accounting has it, too.
+    # This is the optimum of Kairouz, Oh and Viswanath, which dp-accounting also gives.
     assert float(row.epsilon) == pytest.approx(float(known), abs=1e-4)
-    # In whole millionths, and the least of them that is proved, but for the padding of floats.
+    # In whole millionths it is the least that is proved, except for the padding of floats.
     assert row.epsilon * 1_000_000 % 1 == 0
     assert delta_of(float(row.epsilon), survey, waves) <= 1e-6
     assert delta_of(float(row.epsilon) - 2e-6, survey, waves) > 1e-6
@@ -98,7 +98,7 @@ def test_more_delta_is_never_more_epsilon(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("delta", [0, -1e-6, 1, 2, float("nan"), float("inf")])
-def test_delta_that_is_none_is_refused(survey: Survey, delta: float) -> None:
+def test_impossible_deltas_are_refused(survey: Survey, delta: float) -> None:
     with pytest.raises(ValueError, match="delta must be a number above 0 and below 1, got"):
         ledger([], {survey.terms: survey}, survey.cap, delta)
 
@@ -128,19 +128,20 @@ def test_a_stable_question_is_taken_at_its_word(tmp_path: Path) -> None:
     assert row.epsilon == in_epsilon(survey.questions[0].randomizer.spent(12, stable=True))
 
 
-def test_deltas_of_questions_are_spent_too(tmp_path: Path) -> None:
+def test_deltas_of_questions_are_also_spent(tmp_path: Path) -> None:
     survey = made(tmp_path, NOISY.format("a", "A", 1))
     exact = survey.questions[0].randomizer.delta
     assert exact > 0
     for waves in (1, 2, 60):
         row = row_of(survey, waves)
         assert Fraction(row.delta) >= waves * exact
-        # More than the 1e-6 that is allowed to the total: the questions' own are spent anyway.
+        # These are more than the 1e-6 allowed to the total: the questions' own δ are spent in any
+        # case.
         assert row.delta == pytest.approx(float(waves * exact))
         assert row.epsilon <= in_epsilon(waves * survey.charge)
 
 
-def test_totals_that_promise_nothing_are_plain(tmp_path: Path) -> None:
+def test_totals_without_a_delta_are_plain_sums(tmp_path: Path) -> None:
     survey = made(tmp_path, NOISY.replace("1e-5", "0.01").format("a", "A", 1), cap=1000)
     waves = int(1 / survey.questions[0].randomizer.delta) + 1
     row = row_of(survey, waves)
@@ -161,7 +162,7 @@ def test_no_total_is_above_what_was_charged(tmp_path: Path, waves: int) -> None:
 
 
 def two_versions(tmp_path: Path) -> dict[str, Survey]:
-    """One fresh question, which the second version asks with more ε, and a shared memory."""
+    """Return a question drawn anew, with more ε in the second version, and a shared memory."""
     kept = KEPT.format("b", "B", 1)
     newer = made(tmp_path, FRESH.format("a", "A", 0.5), kept, cap=9)
     older = made(tmp_path, FRESH.format("a", "A", 0.1), kept, cap=8)
@@ -169,7 +170,7 @@ def two_versions(tmp_path: Path) -> dict[str, Survey]:
 
 
 def of_two(versions: dict[str, Survey]) -> list[Spend]:
-    """Respondent aa answered both versions, one of them twice; bb only the older, once."""
+    """Return the ledger: aa answered both versions, one of them twice; bb only the older, once."""
     newer, older = versions.values()
     first, both = older.charge, spent_on([(older, 1), (newer, 1)])
     return [
@@ -194,7 +195,7 @@ def test_versions_add_up_and_share_their_memory(tmp_path: Path) -> None:
     dear = newer.questions[0].randomizer.charge
     assert rows[0].epsilon == in_epsilon(fresh.charge + 2 * dear + kept.spent(3))
     assert rows[0].epsilon_sum == in_epsilon(older.charge + 2 * newer.charge)
-    # The least that was promised holds.
+    # The least cap that was promised holds.
     assert [row.cap for row in rows] == [Decimal(8)] * 3
     assert charged_right(accounts(of_two(versions)), versions)
     wrong = [*of_two(versions), Spend("aa", newer.terms, 0, 1)]
@@ -225,7 +226,7 @@ def test_questions_show_what_was_promised_beside_what_was_spent(tmp_path: Path) 
     assert new_a.epsilon_forever is None
     assert isinstance(old_b, QuestionRow)
     assert (old_b.respondents, old_b.reports, old_b.epsilon_forever) == (3, 3, Decimal(2))
-    # One respondent has used the memory once, one twice and one three times, in both versions.
+    # In both versions together, respondents have used the memory once, twice and three times.
     for stable, shown in (
         (False, (old_b.spent_least, old_b.spent_mean, old_b.spent_most)),
         (
@@ -274,5 +275,5 @@ def test_distribution_counts_everybody_once_from_the_least_to_the_most(tmp_path:
     assert {row["cap"] - row["remaining"] - row["epsilon_sum"] for row in cells} == {0}
 
 
-def test_nobodys_ledger_is_empty(survey: Survey) -> None:
+def test_a_ledger_without_respondents_is_empty(survey: Survey) -> None:
     assert tables([], {survey.terms: survey}) == {by: [] for by in LEDGERS}

@@ -1,4 +1,4 @@
-"""A ledger in a few numbers: of two respondents and one, by hand."""
+"""A ledger in a few numbers, computed by hand for two respondents and for one."""
 
 from decimal import Decimal
 
@@ -26,7 +26,7 @@ def test_a_ledger_in_a_few_numbers() -> None:
     summary = spent([row("1", 2, "sum", 0.0, "1"), row("3", 1, "memory;convolution", 1e-6, "4")])
     assert summary is not None
     assert (summary.respondents, summary.least, summary.most) == (3, Decimal(1), Decimal(3))
-    # (1 + 1 + 3) / 3 = 1.66666..., which is rounded up.
+    # (1 + 1 + 3) / 3 = 1.66666..., rounded up.
     assert summary.mean == Decimal("1.6667")
     assert (summary.most_charged, summary.most_if_constant) == (Decimal(4), Decimal("1.5"))
     assert (summary.delta, summary.convolved, summary.remembers) == (1e-6, 1, True)

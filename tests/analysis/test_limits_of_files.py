@@ -1,4 +1,4 @@
-"""What is larger than any study is refused in one line, before anything is computed for it."""
+"""Files larger than any study are refused in one line, before anything is computed."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Conditions are read by their grammar and decided as stated."""
+"""Conditions follow their grammar, and are decided as stated."""
 
 from fractions import Fraction
 from pathlib import Path
@@ -68,7 +68,7 @@ def test_one_of_several_ticks_is_selected() -> None:
         "a = 'yes",
     ],
 )
-def test_what_is_no_condition_is_refused(text: str) -> None:
+def test_impossible_conditions_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"^expected "):
         parse_condition(text, DOMAINS)
 
@@ -78,7 +78,7 @@ def test_questions_of_a_condition() -> None:
     assert asked_of(parse_condition(text, DOMAINS)) == {"a", "n", "many"}
 
 
-def test_reports_on_what_is_asked_because_of_an_answer_tell_about_it(tmp_path: Path) -> None:
+def test_reports_on_conditional_questions_reveal_the_answer_they_depend_on(tmp_path: Path) -> None:
     text = 'id = "s"\ntitle = "S"\n'
     for name, condition in (("a", ""), ("b", "a = 'yes'"), ("c", "b = 'no'"), ("d", "")):
         text += f'[[questions]]\nid = "{name}"\nkind = "yes-no"\ntext = "?"\nepsilon = 1\n'

@@ -1,4 +1,4 @@
-"""What ε means, from the actual channel: counts of 100, beliefs, comparison with deployments."""
+"""ε in words, from the actual channel: counts of 100, beliefs, comparison with deployments."""
 
 import math
 import re
@@ -34,7 +34,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import laws
 import one_question as cases
 
-#: ln 3, so that the odds are 3 to within the rounding of weights.
+#: ln 3, so that the odds are 3 up to the rounding of weights.
 LN3 = repr(math.log(3))
 
 
@@ -56,7 +56,7 @@ def test_randomized_response_at_ln_3_is_75_of_100_against_25() -> None:
     assert yes.likelihood_ratio == pytest.approx(3, rel=1e-8)
     assert yes.posterior(0.5) == pytest.approx(0.75, abs=1e-8)
     assert yes.posterior(0.5, seen=False) == pytest.approx(0.25, abs=1e-8)
-    # 1 in 100: 0.01 * 3 / (0.01 * 3 + 0.99) = 1/34.
+    # For 1 in 100: 0.01 * 3 / (0.01 * 3 + 0.99) = 1/34.
     assert yes.posterior(0.01) == pytest.approx(1 / 34, abs=1e-8)
     assert yes.sentence == (
         "Of 100 people whose true answer is “Yes”, 75 send “Yes”; "
@@ -72,7 +72,7 @@ def test_at_one_the_sentence_says_73_and_27() -> None:
 
 
 def test_five_moves_one_half_to_99_3_percent() -> None:
-    # Not "moderate": e^5 / (e^5 + 1) = .99331.
+    # This is not "moderate": e^5 / (e^5 + 1) = .99331.
     (row,) = odds_table([5], [0.01, 0.1, 0.5])
     assert row.odds == pytest.approx(148.413, abs=1e-3)
     assert row.posteriors == pytest.approx((0.59986, 0.94283, 0.99331), abs=1e-5)
@@ -113,7 +113,7 @@ def test_counts_are_sums_of_the_exact_law(mechanism: str, question: dict[str, An
 
 
 @cases.every_case
-def test_no_row_tells_more_than_the_channel_does(mechanism: str, question: dict[str, Any]) -> None:
+def test_no_row_reveals_more_than_the_channel(mechanism: str, question: dict[str, Any]) -> None:
     asked = question_of(mechanism, question)
     for row in odds(asked):
         assert 0 < row.q < row.p < 1
@@ -145,7 +145,7 @@ def test_counts_of_listed_reports_are_those_of_some_set_of_reports(
         told = [key for key in high if high[key] > low.get(key, 0)]
         assert rows[0].p == sum(high[key] for key in told)
         assert rows[0].q == sum(low[key] for key in told)
-        # No set of reports tells both ends apart better: the total variation distance.
+        # No set of reports distinguishes both ends better: the total variation distance.
         assert rows[0].p - rows[0].q == sum(abs(high[key] - low[key]) for key in high) / 2
         return
     values = list(laws.values_of(domain))
@@ -157,35 +157,35 @@ def test_counts_of_listed_reports_are_those_of_some_set_of_reports(
 
 
 def test_most_telling_reports_of_a_table_by_hand() -> None:
-    # Weights about 4:2:1 | 2:4:2 | 1:2:4 over 7, 8, 7: the first report for the first value is
-    # (4/7) / (1/7) = 4 times as likely as for the third.
+    # The weights are about 4:2:1 | 2:4:2 | 1:2:4 over 7, 8, 7. So the first report is (4/7) / (1/7)
+    # = 4 times as likely for the first value as for the third.
     question = {"kind": "scale", "options": cases.options(3), "no_answer": False}
     first, middle, last = odds(question_of("exponential", question, repr(math.log(4))))
     assert (float(first.p), float(first.q)) == pytest.approx((4 / 7, 1 / 7), abs=1e-6)
     assert first.others == "whose true answer is “v2”"
     assert (float(last.p), float(last.q)) == pytest.approx((4 / 7, 1 / 7), abs=1e-6)
-    # For the middle one the first two tell 7/4 against the third: 6/8 against 3/7.
+    # For the middle value the first two reports give 7/4 against the third: 6/8 against 3/7.
     assert (float(middle.p), float(middle.q)) == pytest.approx((6 / 8, 3 / 7), abs=1e-6)
 
 
 @pytest.mark.parametrize("candidates", [["friend", "mother", "nobody"], None])
 @pytest.mark.parametrize("no_answer", [False, True])
-def test_texts_are_told_on_average_over_hashes(candidates: Any, no_answer: bool) -> None:
+def test_texts_are_described_on_average_over_hashes(candidates: Any, no_answer: bool) -> None:
     question: dict[str, Any] = {"kind": "text", "longest": 8, "no_answer": no_answer}
     if candidates:
         question["candidates"] = candidates
     asked = question_of("hashed-krr", question, "2")
     (row,) = odds(asked)
     window = asked.randomizer.channel
-    # Round e^2 + 1 = 8.39: 8 symbols. p = e^2 / (e^2 + 7) = .5135; another text 1 in 8.
+    # e^2 + 1 = 8.39 rounds to 8 symbols. p = e^2 / (e^2 + 7) = .5135; another text gives 1 in 8.
     assert window.inputs == 8
     assert float(row.p) == pytest.approx(0.5135, abs=1e-4)
     assert row.q == Fraction(1, 8)
     assert ("or none" in row.others) is no_answer
     assert ("begins otherwise" in row.others) is (candidates is None)
     assert row.portion == 1
-    # Over all functions, texts that are not the same count for one as seldom: 256 cohorts or more,
-    # so the frequency is within 5 standard errors, sqrt(1/8 * 7/8 / 256) each (error 6e-7).
+    # Over all functions, different texts count for one symbol equally seldom: with 256 cohorts or
+    # more, the frequency is within 5 standard errors, sqrt(1/8 * 7/8 / 256) each (error 6e-7).
     encoder = asked.randomizer.encoder
     same = [
         encoder.encode("friend", cohort, iter(())) == encoder.encode("nobody", cohort, iter(()))
@@ -195,17 +195,17 @@ def test_texts_are_told_on_average_over_hashes(candidates: Any, no_answer: bool)
     assert kept == pytest.approx(1 / 8, abs=5 * math.sqrt(7 / 64 / len(same)))
 
 
-def test_bits_of_texts_are_told_too() -> None:
+def test_bits_of_texts_are_described() -> None:
     asked = question_of(
         "rappor", {"kind": "text", "candidates": ["a", "b"], "longest": 3, "no_answer": False}, "2"
     )
     (row,) = odds(asked)
-    # One bit of 32, kept with e / (e + 1) = .731: another text sets it 1 time in 32.
+    # One bit of 32 is kept with e / (e + 1) = .731; another text sets it 1 time in 32.
     assert float(row.p) == pytest.approx(0.7311, abs=1e-4)
     assert float(row.q) == pytest.approx(0.2689 + 0.4621 / 32, abs=1e-4)
 
 
-def test_a_design_that_sends_the_answer_less_often_is_told_the_other_way_round() -> None:
+def test_a_design_that_sends_the_answer_less_often_is_described_in_reverse() -> None:
     labels = [{"id": "yes", "text": "Yes"}, {"id": "no", "text": "No"}]
     asked = question_of("crosswise", {"kind": "yes-no", "options": labels, "no_answer": False})
     yes, _ = odds(asked)
@@ -230,30 +230,31 @@ def test_words_of_several_kinds() -> None:
 
 
 def largest_of(text: str) -> float:
-    """The ratio that no report passes, as it is written."""
+    """Return the ratio that no report exceeds, as it is written."""
     (ratio,) = re.findall(r"No report is more than ([\d,.e+]+) times", text)
     return float(ratio.replace(",", ""))
 
 
 @cases.every_case
-def test_no_report_tells_more_than_is_said(mechanism: str, question: dict[str, Any]) -> None:
+def test_no_report_reveals_more_than_is_stated(mechanism: str, question: dict[str, Any]) -> None:
     asked = question_of(mechanism, question)
     randomizer = asked.randomizer
     told = largest_of(most_told(asked))
     assert Fraction(str(told)) >= randomizer.channel.ratio(randomizer.encoder.apart)
     if randomizer.channel.takes_bits or (randomizer.encoder.cohorts or 1) > 100:
-        return  # such reports are too many to be listed
+        return  # such reports are too many to list
     values = ["a", "b"] if asked.spec["kind"] == "text" else list(laws.values_of(asked.domain))
     known = [laws.law(randomizer, value) for value in values]
     most = max(law[key] / other[key] for law in known for other in known for key in law)
-    # Rounded up to three digits, and of a table some values have it.
+    # It is rounded up to three digits; in a table some values have exactly this ratio.
     assert most <= Fraction(told) <= Fraction(102, 100) * randomizer.channel.ratio()
     assert float(most) == pytest.approx(told, rel=0.02)
 
 
-def test_where_there_is_a_delta_single_reports_pass_e_to_the_epsilon_more_often() -> None:
-    # Two reports, as one step is all that ε = 1 can tell of: under the end that the likelier one
-    # speaks for, it is .734 likely, under the other .266: 2.756 times, above e = 2.718.
+def test_with_a_delta_single_reports_can_exceed_e_to_the_epsilon() -> None:
+    # There are two reports, since ε = 1 can distinguish only one step. The likelier report has the
+    # probability .734 under the end that it supports and .266 under the other: a ratio of 2.756,
+    # above e = 2.718.
     number = {"kind": "number", "min": 0, "max": 10, "step": 1, "no_answer": False}
     noisy = question_of("gaussian", {**number, "delta": 0.01})
     high, low = laws.law(noisy.randomizer, Fraction(1)), laws.law(noisy.randomizer, Fraction(0))
@@ -264,7 +265,7 @@ def test_where_there_is_a_delta_single_reports_pass_e_to_the_epsilon_more_often(
     (ends,) = odds(noisy)
     assert ends.likelihood_ratio == pytest.approx(2.7558, abs=1e-3)
     text = most_told(noisy)
-    # 2.7558 / 3.7558 = .7337; by e alone it were 73.1 %.
+    # 2.7558 / 3.7558 = .7337; with e it would be 73.1 %.
     assert text.startswith("No report is more than 2.76 times as likely")
     assert "a belief of 50 % to about 73.4 % at most" in text
     assert text.endswith(
@@ -329,7 +330,7 @@ def test_bounds_are_rounded_up(value: float, text: str) -> None:
 
 
 @pytest.mark.parametrize("bad", [-0.1, 1.1, math.nan, math.inf, True])
-def test_chances_outside_0_to_1_are_refused(bad: Any) -> None:
+def test_probabilities_outside_0_to_1_are_refused(bad: Any) -> None:
     for call in (of_100, percent, lambda p: strongest_posterior(p, 1), odds(coin())[0].posterior):
         with pytest.raises(ValueError, match="must be a number from 0 to 1"):
             call(bad)
@@ -368,7 +369,7 @@ def test_comparison_gives_the_nearest_of_the_same_model() -> None:
 
 
 @pytest.mark.parametrize("bad", [0, -1, math.nan, math.inf])
-def test_comparison_of_no_epsilon_is_refused(bad: float) -> None:
+def test_comparison_of_an_impossible_epsilon_is_refused(bad: float) -> None:
     with pytest.raises(ValueError, match="epsilon must be"):
         comparison(bad)
 

@@ -1,4 +1,4 @@
-"""Beliefs before and after a report, by Bayes' rule on the actual channel."""
+"""Beliefs before and after a report follow Bayes' rule on the actual channel."""
 
 import math
 import sys
@@ -43,7 +43,7 @@ def five() -> Question:
 
 
 def answers_of(question: Question) -> dict[str, Any]:
-    """Some answers as they are written, with their values."""
+    """Return some answers as they are written, with their values."""
     domain = question.domain
     answers = list(domain.ids) if isinstance(domain, Categories) else []
     if isinstance(domain, Numbers):
@@ -61,7 +61,7 @@ def answers_of(question: Question) -> dict[str, Any]:
 
 
 def sent(question: Question, key: tuple[int, Any]) -> Any:
-    """The report of a law's key, as on the wire."""
+    """Return the report of a law's key, as it is sent."""
     cohort, report = key
     report = list(report) if isinstance(report, tuple) else report
     cohorts = question.randomizer.encoder.cohorts
@@ -100,13 +100,13 @@ def test_one_half_becomes_three_quarters(coin: Question) -> None:
     assert strongest_posterior(0.5, math.log(3)) == pytest.approx(0.75)
 
 
-def test_one_probability_leaves_the_rest_to_all_others_evenly(five: Question) -> None:
-    # 4 : 1 : 1 : 1 : 1 over 8: .6 * 4 / (.6 * 4 + .4) = 6/7, and 1/28 for each of the others.
+def test_one_probability_divides_the_rest_evenly_among_the_others(five: Question) -> None:
+    # 4 : 1 : 1 : 1 : 1 over 8 gives .6 * 4 / (.6 * 4 + .4) = 6/7, and 1/28 for each other value.
     beliefs = posterior(five, 0, {"v0": 0.6})
     assert list(beliefs) == ["v0", "v1", "v2", "v3", "no-answer"]
     assert beliefs["v0"] == pytest.approx(6 / 7, abs=1e-8)
     assert beliefs["no-answer"] == pytest.approx(1 / 28, abs=1e-8)
-    # Empty is no answer, as in a CSV cell.
+    # An empty text is no answer, as in a CSV cell.
     assert posterior(five, 4, {"": 0.6})[""] == pytest.approx(6 / 7, abs=1e-8)
 
 
@@ -138,7 +138,7 @@ def test_odds_beyond_floats_are_infinite() -> None:
         ({}, "must sum to 1 over the answers, got 0"),
     ],
 )
-def test_priors_that_are_none_are_refused(
+def test_impossible_priors_are_refused(
     coin: Question, prior: dict[str, float], message: str
 ) -> None:
     with pytest.raises(ValueError, match=message):
@@ -160,6 +160,6 @@ def test_reports_that_the_channel_cannot_make_are_refused(coin: Question, report
 
 
 @pytest.mark.parametrize("epsilon", [0, -1, math.nan, math.inf])
-def test_an_epsilon_that_is_none_is_refused(epsilon: float) -> None:
+def test_an_impossible_epsilon_is_refused(epsilon: float) -> None:
     with pytest.raises(ValueError, match="epsilon must be"):
         odds_table([epsilon])

@@ -1,4 +1,4 @@
-"""Contract of every mechanism, by its being listed: ε at most as asked, unbiased, both exactly."""
+"""The contract of every listed mechanism, exactly: ε is at most what was asked, and no bias."""
 
 import sys
 from collections.abc import Sequence
@@ -77,8 +77,8 @@ def test_mechanisms_for_texts_leave_shares_and_means_to_the_decoding(
         assert mechanism.means(randomizer, domain) == ()
 
 
-def test_every_mechanism_is_tested_here() -> None:
-    # RAPPOR serves texts alone: test_two_stages.py
+def test_every_mechanism_has_a_case() -> None:
+    # RAPPOR serves texts alone, which test_two_stages.py tests.
     tested = set()
     for case in CASES:
         mechanism, *_ = case.values
@@ -88,7 +88,7 @@ def test_every_mechanism_is_tested_here() -> None:
 
 
 @every_case
-def test_ratio_is_that_of_the_exact_channel_and_at_most_the_asked(
+def test_ratio_is_that_of_the_exact_channel_and_at_most_what_was_asked(
     mechanism: Mechanism, domain: Domain, epsilon: Fraction, params: dict[str, Any]
 ) -> None:
     randomizer = mechanism.compile(domain, epsilon, params)
@@ -148,7 +148,7 @@ def test_shares_are_exactly_unbiased(
 
 
 @every_case
-def test_means_are_exactly_unbiased_between_grid_points_too(
+def test_means_are_exactly_unbiased_also_between_grid_points(
     mechanism: Mechanism, domain: Domain, epsilon: Fraction, params: dict[str, Any]
 ) -> None:
     randomizer = mechanism.compile(domain, epsilon, params)
@@ -164,7 +164,7 @@ def test_means_are_exactly_unbiased_between_grid_points_too(
                 or mean.term in getattr(domain, "ids", ())
                 or ">" in mean.term
             ):
-                there = Fraction(1)  # a share of all respondents
+                there = Fraction(1)  # as a share of all respondents
             truth = laws.truth(domain, value, mean.term)
             assert _expected(randomizer, law, mean.scores) == truth
             assert _expected(randomizer, law, mean.present) == there
@@ -216,7 +216,7 @@ def test_terms_are_the_values_of_the_question_each_once(
 
 
 @every_case
-def test_poisoning_is_the_most_that_one_report_can_move(
+def test_poisoning_is_the_largest_shift_by_one_report(
     mechanism: Mechanism, domain: Domain, epsilon: Fraction, params: dict[str, Any]
 ) -> None:
     randomizer = mechanism.compile(domain, epsilon, params)
@@ -224,7 +224,7 @@ def test_poisoning_is_the_most_that_one_report_can_move(
     shares = mechanism.shares(randomizer, domain)
     counted = [shares.count(laws.tally(randomizer, key)) for key in law]
     for place, share in enumerate(shares.values):
-        # A report that is no trial of a value does not move its share.
+        # A report that is not about a value does not move its share.
         scores = [
             abs((support[place] / trials[place] - share.q) / (share.p - share.q)) / share.portion
             for support, trials in counted
@@ -237,7 +237,7 @@ def test_poisoning_is_the_most_that_one_report_can_move(
 
 
 def test_two_values_by_hand() -> None:
-    # Keep 3 times in 4, as two coins do: ε = ln 3.
+    # The answer is kept 3 times in 4, as with two coins: ε = ln 3.
     krr, two_coin = MECHANISMS["krr"], MECHANISMS["two-coin"]
     randomizer = krr.compile(DOMAINS[0], Fraction("1.0986122886681098"), {})
     share = krr.shares(randomizer, DOMAINS[0]).values[0]
@@ -279,7 +279,7 @@ def test_classic_designs_refuse_a_third_answer(name: str) -> None:
         ("warner", {"p": "1/9999999999"}, "common denominator of at most 2"),
     ],
 )
-def test_designs_that_tell_nothing_are_refused(
+def test_designs_without_information_are_refused(
     name: str, params: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(ValueError, match=message):
@@ -342,7 +342,7 @@ def test_support_of_hashes_by_transform_is_the_support_counted_one_by_one() -> N
 
 
 def test_a_mean_of_sets_has_the_spread_that_repetition_shows() -> None:
-    # If reports count for several symbols: the exact second moment, not that of the tally.
+    # If reports count for several symbols, the second moment must be exact, not that of the tally.
     domain = Categories(tuple("123456"), tuple(map(Fraction, range(1, 7))))
     for name in ("subset", "oue"):
         mechanism = MECHANISMS[name]
@@ -355,7 +355,7 @@ def test_a_mean_of_sets_has_the_spread_that_repetition_shows() -> None:
         square = laws.expected(
             law, lambda key, m=mean, r=randomizer: _expected(r, {key: Fraction(1)}, m.scores) ** 2
         )
-        # A tally of exactly what is expected of a million respondents with the third value.
+        # This tally is exactly the expected one of a million respondents with the third value.
         counts = sum(
             float(chance * 10**6) * laws.tally(randomizer, key) for key, chance in law.items()
         )
@@ -367,12 +367,12 @@ def test_a_mean_of_sets_has_the_spread_that_repetition_shows() -> None:
 
 def test_a_share_gives_the_same_for_a_number_and_for_many() -> None:
     share = Share("yes", Fraction(3, 4), Fraction(1, 4), Fraction(1, 2))
-    # At one half a report supports the value with chance 1/2, and half of the reports are trials:
-    # (1/4) / (1/2)^2 / (1/2) = 2. At 0 and 1 it is (3/16) / (1/2)^2 / (1/2) = 1.5.
+    # At one half, a report supports the value with probability 1/2, and half of the reports are
+    # about it: (1/4) / (1/2)^2 / (1/2) = 2. At 0 and 1 it is (3/16) / (1/2)^2 / (1/2) = 1.5.
     shares = np.array([0.0, 0.5, 1.0])
     assert share.variance(shares).tolist() == [1.5, 2.0, 1.5]
     assert [share.variance(true) for true in shares.tolist()] == [1.5, 2.0, 1.5]
-    # Of 25 trials, whichever portion of the reports these are.
+    # There are 25 reports about the value, whatever part of all reports they are.
     assert share.std_error(0.5, 25) == share.std_error(shares, 25)[1] == pytest.approx(0.2)
     assert share.estimate(10, 25) == share.estimate(np.array([10.0]), 25)[0] == pytest.approx(0.3)
     assert share.support(0.3) == pytest.approx(0.4)

@@ -1,4 +1,4 @@
-"""The paragraph on methods: what a referee asks for is in it, with references at its end."""
+"""The methods section has what referees ask for, with references at its end."""
 
 import re
 import sys
@@ -35,7 +35,7 @@ def told(survey: Survey, fieldwork: Fieldwork) -> str:
     return methods(titled(survey), 1, estimates(survey, counts, spread=False), fieldwork)
 
 
-def test_every_mechanism_has_a_name_in_words_and_cites_what_is_listed() -> None:
+def test_every_mechanism_has_a_name_in_words_and_cites_listed_works() -> None:
     domain = one_question.asked("krr", one_question.CHOICE).domain
     for mechanism in [*MECHANISMS.values(), together(domain)]:
         assert mechanism.called
@@ -91,14 +91,14 @@ def test_probabilities_are_those_of_the_channel() -> None:
         (Fieldwork(1250, left_out=2), "2 other versions of the survey, with too few reports, are"),
     ],
 )
-def test_how_reports_came_is_told(fieldwork: Fieldwork, sentence: str) -> None:
+def test_the_section_says_how_reports_came(fieldwork: Fieldwork, sentence: str) -> None:
     survey = one_question.survey_of("krr", one_question.CHOICE)
     text = told(survey, fieldwork)
     assert sentence in text
     assert ("simulated" in text) == bool(fieldwork.simulated)
 
 
-def test_how_often_no_answer_was_given_is_estimated_and_told() -> None:
+def test_the_section_estimates_how_often_no_answer_was_given() -> None:
     survey = one_question.survey_of("krr", one_question.CHOICE)
     counts = {"q": np.array([[100, 100, 100, 100, 100, 100, 100, 200]])}
     rows = estimates(survey, counts)

@@ -1,4 +1,4 @@
-"""docs/methods.md: its examples are recomputed from its formulas alone, and are what we give."""
+"""The examples of docs/methods.md follow from its formulas alone, and equal our results."""
 
 import re
 from fractions import Fraction
@@ -33,7 +33,7 @@ Array = NDArray[np.float64]
 
 
 def result(of: str) -> list[float]:
-    """The numbers of an example's result, by what is given."""
+    """Return the numbers of an example's result, by its given numbers."""
     (line,) = [line for line in PAGE.splitlines() if line.startswith("| ") and of in line]
     return [
         float(number.replace("−", "-"))
@@ -227,7 +227,7 @@ def test_tests_and_a_model(columns: tuple[Column, Column]) -> None:
     errors = first.std_error, second.std_error
     odds = [float(np.exp(one)) for one in (slope, second.conf_low, second.conf_high)]
     assert told == near(intercept, slope, *errors, *odds, ratio)
-    # (28), by differences of second order.
+    # (28), by second differences.
     h = 1e-3 * np.eye(3)
     at = found.x
     second_derivatives = [

@@ -1,4 +1,4 @@
-"""docs/methods.md: named designs, numbers, totals and memories, recomputed from its formulas."""
+"""Named designs, numbers, totals and memories follow from the formulas of docs/methods.md."""
 
 import re
 import sys
@@ -34,14 +34,14 @@ PAGE = (Path(__file__).parents[2] / "docs/methods.md").read_text()
 Array = NDArray[np.float64]
 
 
-def test_chances_of_named_designs_are_those_of_the_page() -> None:
+def test_probabilities_of_named_designs_are_those_of_the_page() -> None:
     rows = re.findall(r"^\| `([a-z-]+)`[^|]*\| `([^`]+)` \| `([^`]+)` \|$", PAGE, re.M)
     found = {name: (yes, no) for name, yes, no in rows}
     assert set(found) == set(NAMED) | {"direct"}
     for name, design in NAMED.items():
         names = (*design.parameters, *design.optional, *design.unknowns)
         numbers = {each: Fraction(3 + at, 11) for at, each in enumerate(names)}
-        # Formulas that were just matched, of names that are known.
+        # These formulas were just matched, and have only known names.
         told = [eval(text, {"__builtins__": {}}, dict(numbers)) for text in found[name]]
         chances = design.chances({each: str(number) for each, number in numbers.items()})
         assert chances[:2] == pytest.approx([float(chance) for chance in told])
@@ -64,7 +64,7 @@ def test_scores_with_more_reports_than_values_are_those_of_the_page() -> None:
 
 
 def _window(name: str) -> tuple[Any, NDArray[np.int64], tuple[Array, Array, Array], int]:
-    """A survey, its tally, the scores s, r and d of (9), and M."""
+    """Return a survey, its tally, the scores s, r and d of (9), and M."""
     asked = one_question.NUMBER | {"min": -20, "max": 180, "step": 1}
     survey = one_question.survey_of(name, asked, "3")
     (question,) = survey.questions

@@ -1,4 +1,4 @@
-"""The notebooks run, and show what they say: with noise on each answer, and with a curator's."""
+"""The notebooks run, and show what they say about local noise and about a curator's noise."""
 
 import json
 from pathlib import Path
@@ -22,7 +22,7 @@ def executed(name: str) -> dict[str, Any]:
     return found
 
 
-def test_all_notebooks_are_run_here() -> None:
+def test_all_notebooks_are_run() -> None:
     tested = {name.removeprefix("test_") for name in globals() if name.startswith("test_")}
     assert {path.stem for path in NOTEBOOKS.iterdir()} <= tested
 
@@ -31,7 +31,7 @@ def test_randomized_response(capsys: pytest.CaptureFixture[str]) -> None:
     found = executed("randomized_response")
     assert found["local"].conf_low < 0.3 < found["local"].conf_high
     assert abs(found["central"] - 0.3) < found["half"]
-    # Some five times the respondents.
+    # Some five times as many respondents.
     assert (found["noisy"] / found["curator"]) ** 2 == pytest.approx(5, abs=0.5)
     assert " 50000 people: local  0.93, curator  0.40" in capsys.readouterr().out
 
@@ -46,7 +46,7 @@ def test_means() -> None:
         ("central_gauss", found["central_gauss_error"]),
     ):
         assert abs(found[estimate] - mean) < 2.6 * error
-    # Two reports tell more than Laplace noise, and that more than Gaussian.
+    # Two reports say more than one with Laplace noise, which says more than Gaussian noise.
     assert found["two_error"] < found["local_error"] < found["gauss_error"]
     assert found["half"] < 2 * found["error"] * 1.2
 
@@ -91,7 +91,7 @@ def test_learning() -> None:
     def error(b: object) -> float:
         return float(np.sqrt(np.mean((np.asarray(b, dtype=float) - true) ** 2)))
 
-    # The seed is fixed: the errors are .04, .26 and .05.
+    # The seed is fixed; the errors are .04, .26 and .05.
     assert error(found["model"].params) < 0.1
     assert 0.1 < error(found["gradients"]) < 0.4
     assert error(found["c"]) < 0.1

@@ -1,4 +1,4 @@
-"""Variance and quartiles of numbers: their tests promise what they say, and intervals hold."""
+"""Variance and quartiles of numbers: their tests keep their promises, and intervals hold."""
 
 from fractions import Fraction
 from itertools import product
@@ -39,7 +39,7 @@ every_question = pytest.mark.parametrize(("name", "steps", "no_answer"), QUESTIO
 
 
 def law_of(randomizer: Any, shares: NDArray[np.float64], skipped: float = 0.0) -> Any:
-    """The exact law of reports, written out from the channel's whole weights."""
+    """Return the exact law of reports, written out from the channel's whole weights."""
     steps, last = randomizer.encoder.steps, len(shares) - 1
     rows = [randomizer.channel.weights(one) for one in range(randomizer.channel.inputs)]
     law = skipped * np.array(rows[-1], dtype=float)
@@ -64,7 +64,7 @@ def test_rows_depend_on_the_channel_and_intervals_never_shrink_or_leave_the_rang
     if reports == "many":
         tally += 60
     elif reports == "skips":
-        # What the whole weights of no-answer's row, or of the last number's, lead to.
+        # These follow from the whole weights of the row of no-answer, or of the last number.
         tally[0] = np.array(randomizer.channel.weights(randomizer.channel.inputs - 1)) // 2**20
     elif reports != "none":
         tally[0, 0] = 1 if reports == "one" else 300
@@ -80,7 +80,7 @@ def test_rows_depend_on_the_channel_and_intervals_never_shrink_or_leave_the_rang
             assert (row.value, row.interval.method, row.flags) == (None, "none", ("few",))
 
 
-def test_channels_with_two_inputs_tell_the_distribution_of_two_numbers_only() -> None:
+def test_channels_with_two_inputs_show_the_distribution_of_only_two_numbers() -> None:
     for steps in (1, 2, 100):
         _, randomizer, domain = question("duchi", steps, False)
         assert tells_distribution(randomizer, domain) == (steps == 1)
@@ -98,7 +98,7 @@ def test_scores_keep_their_promise_for_every_number(name: str, epsilon: str) -> 
     law = law_of(randomizer, shares / shares.sum())
     reference = Reference.of(channel, 12, channel.classes(np.rint(2000 * law).astype(int)))
     possible = reference.possible
-    # The chances are those of the exact channel, its rounding included.
+    # The probabilities are those of the exact channel, its rounding included.
     for number in range(13):
         one = law_of(randomizer, np.eye(13)[number])
         assert possible[:, number] == pytest.approx(np.add.reduceat(one, channel.starts))
@@ -130,10 +130,11 @@ def test_nearest_law_is_that_of_a_direct_optimization() -> None:
     assert found.converged
 
 
-def test_evidence_has_the_sign_of_what_reports_say() -> None:
+def test_evidence_has_the_sign_of_the_reports() -> None:
     chances, first = np.array([[0.8, 0.2], [0.2, 0.8]]), np.array([0, 1])
-    # Of 1000 reports 700: a share of (.7 - .2) / .6 = .833 on the left; .05 to either side of it
-    # are .03 in reports, with a standard error of sqrt(.21 / 1000) = .0145, or of the null's.
+    # 700 of 1000 reports give a share of (.7 - .2) / .6 = .833 on the left. A step of .05 to either
+    # side is .03 in reports, with a standard error of sqrt(.21 / 1000) = .0145, or that of the
+    # null.
     counts = np.array([700.0, 300.0])
     for share, expected in ((0.7833, 0.03 / 0.0149), (0.8833, -0.03 / 0.0145)):
         found = evidence(chances, np.array([1 - share, -share]), first, counts / 1000, counts)
@@ -162,7 +163,7 @@ def test_search_ends_where_tests_begin_to_exclude(name: str, no_answer: bool) ->
 
 @pytest.mark.parametrize("name", ["optimal", "square-wave", "laplace"])
 def test_variance_is_not_that_of_rounding(name: str) -> None:
-    # All numbers are between two points of the grid of laplace: it rounds them to 0 and 1/2.
+    # All numbers lie between two points of the grid of laplace, which rounds them to 0 and 1/2.
     mechanism, randomizer, domain = question(name, 40, False)
     law = law_of(randomizer, np.eye(41)[10])
     counts = np.rint(10**5 * law).astype(np.int64)[None]
@@ -173,7 +174,7 @@ def test_variance_is_not_that_of_rounding(name: str) -> None:
 
 
 @pytest.mark.parametrize("no_answer", [False, True])
-def test_much_data_tells_the_truth_where_the_grid_has_every_number(no_answer: bool) -> None:
+def test_much_data_gives_the_truth_if_the_grid_has_every_number(no_answer: bool) -> None:
     mechanism, randomizer, domain = question("square-wave", 10, no_answer)
     shares = np.array([4, 3, 2, 2, 1, 1, 1, 2, 1, 1, 2]) / 20
     law = law_of(randomizer, shares, 0.3 * no_answer)
@@ -185,7 +186,7 @@ def test_much_data_tells_the_truth_where_the_grid_has_every_number(no_answer: bo
     assert interval.low <= variance <= interval.high < interval.low * 1.02
     assert found["variance"].value == pytest.approx(variance, rel=0.02)
     assert [found[term].value for term in TERMS[1:]] == [-4.5, -3.5, -1.5]
-    # No other number can be a quartile, so its neighbors stand beside it.
+    # No other number can be a quartile, so its neighbors are the ends.
     ends = [(found[term].interval.low, found[term].interval.high) for term in TERMS[1:]]
     assert ends == [(-5, -4), (-4, -3), (-2, -1)]
 
@@ -197,7 +198,7 @@ def test_many_possible_numbers_are_taken_together() -> None:
     assert all(row.interval.low <= not_none(row.value) <= row.interval.high for row in rows)
 
 
-#: Draws of each cell. With coverage .95, fewer than 65 of 80 cover with probability 7e-6.
+#: The draws of each cell. At a coverage of .95, fewer than 65 of 80 cover with probability 7e-6.
 DRAWS, FEWEST = 80, 65
 
 

@@ -1,4 +1,4 @@
-"""Options of `choices` that are drawn together with other answers: limits, laws and estimates."""
+"""Options of `choices` that are drawn with other answers: limits, laws and estimates."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -58,7 +58,7 @@ required = true
 options = [{id = "a", text = "A"}, {id = "b", text = "B"}, {id = "c", text = "C"}]
 """
 VALUES: list[Any] = [(1, 0, 0), (0, 1, 0), (1, 1, 0), (0, 0, 1), None]
-#: What makes parts of one answer unlike each other, too.
+#: Cases in which the parts of one answer also differ from each other.
 UNEVEN = Pattern((2, 2, 2), (1, 1, 1), (40, 9, 8, 5, 11, 3, 2, 4))
 
 
@@ -68,7 +68,7 @@ def survey(read: Callable[[str], Survey]) -> Survey:
 
 
 def law(joint: JointRandomizer, values: tuple[Any, Any]) -> dict[tuple[Any, ...], Fraction]:
-    """Return the chance of each pair of reports, by their texts."""
+    """Return the probability of each pair of reports, by their texts."""
     inputs = [s for e, v in zip(joint.encoders, values, strict=True) for s in e.states_of(v)]
     found = {}
     for sets, chance in joint.laws[0].distribution(inputs):
@@ -142,7 +142,7 @@ def test_devices_draw_by_the_law(survey: Survey) -> None:
         assert abs(drawn[report] - expected) < 5 * (expected + 1) ** 0.5
 
 
-def test_everything_that_one_report_tells_is_estimated(survey: Survey) -> None:
+def test_everything_that_one_report_says_is_estimated(survey: Survey) -> None:
     rng = np.random.default_rng(3)
     rows = []
     for _ in range(4000):
@@ -170,7 +170,7 @@ def test_everything_that_one_report_tells_is_estimated(survey: Survey) -> None:
         for question in (harm, team)
         for column in columns_of(question, [one[question.id] for one in sent])
     }
-    # Of options of one question, and of an option and an answer to another.
+    # These are options of one question, and an option with an answer to another question.
     table = crosstab(columns["harm.insults"], columns["harm.threats"])
     both = np.mean([row["harm"] == "insults|threats" for row in rows])
     assert table.intervals[0][0].low - 0.02 <= both <= table.intervals[0][0].high + 0.02
@@ -188,7 +188,8 @@ def test_options_are_frozen_and_checked(survey: Survey, read: Callable[[str], Su
     assert draw.charge_of(survey.questions[:1]) == survey.questions[0].randomizer.charge
     rows = {row.question: row for row in check(survey)}
     assert (rows["harm"].encoder, rows["harm"].channel) == ("multihot", "joint-bits")
-    # Of two options, to tell all sets of them alone is better; of six, to tell them together is.
+    # For two options, reporting all sets of them alone is better; for six, drawing them together
+    # is.
     assert rows["harm"].saving < 0.7
     assert "group alone" in rows["harm"].runner_up
 
@@ -214,7 +215,7 @@ def test_designs_reach_the_bound_and_treat_one_answer_as_one() -> None:
         assert channel.ratio() <= exp_lower(total)
         assert channel.ratio(range(4)) <= exp_lower(each)
         assert max(channel.ratio([4]), channel.ratio([5])) <= exp_lower(each)
-    # As if each option were a question, the limit of one answer would be passed.
+    # If each option were a question, the limit of one answer would be exceeded.
     apart = Program((Part(2, 0.5),) * 6, (1,) * 6, total, each, "shares").solved()
     assert apart.ratio(range(4)) > exp_lower(each)
     joint = JointRandomizer((Multihot(3, 3, 4), Index(2), Index(2)), apart)
@@ -223,7 +224,7 @@ def test_designs_reach_the_bound_and_treat_one_answer_as_one() -> None:
 
 
 @pytest.mark.parametrize(("options", "picked"), [(3, 3), (5, 3)])
-def test_options_of_a_group_are_crossed_by_the_reports_that_tell_of_both(
+def test_options_of_a_group_are_crossed_by_reports_about_both(
     read: Callable[[str], Survey], options: int, picked: int
 ) -> None:
     ids = "abcde"[:options]
@@ -255,11 +256,11 @@ def test_options_of_a_group_are_crossed_by_the_reports_that_tell_of_both(
         for cohort in range(len(cohorts)):
             symbol = randomizer.encoder.encode(value, cohort, iter(()))
             chances += [float(chance) for _, chance in randomizer.channel.distribution(symbol)]
-        # Of those whose report tells of both: which these are depends on no answer.
+        # These are the people whose report is about both options, which depends on no answer.
         law = np.array(chances)[told] / sum({0, 2} <= set(one) for one in cohorts)
         assert law.sum() == pytest.approx(1)
         assert law @ products[:, 0] == pytest.approx(ticked[0] * ticked[2], abs=1e-9)
         assert law @ first.scores[first.codes][:, 0] == pytest.approx(ticked[0])
-    # Where all options are told, "none" is no part of what is told beside them.
+    # If a report is about all options, "none" is not a part of its own.
     none = crossed_many(question, [0, options], reports)
     assert (none is None) == (picked == options)

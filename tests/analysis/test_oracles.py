@@ -1,6 +1,6 @@
 """Independent oracles agree: OpenDP, Google's dp-accounting, and the formulas of the papers.
 
-Numbers live on [-1, 1] here, as in the papers; so a mean's variance is 4 times that of its place.
+Numbers lie in [-1, 1] here, as in the papers, so a mean's variance is 4 times that of its place.
 """
 
 import math
@@ -31,7 +31,7 @@ EPSILONS = (0.1, 0.5, 1.0, 2.0, 4.0)
 
 @pytest.fixture(autouse=True, scope="module")
 def _opendp_contrib() -> None:
-    # OpenDP asks for this word before it builds measurements whose proofs are not yet vetted.
+    # OpenDP requires this call before it builds measurements whose proofs are not yet vetted.
     dp.enable_features("contrib")
 
 
@@ -73,7 +73,7 @@ def test_dp_accounting_gives_randomized_response_our_epsilon_and_delta(
 ) -> None:
     randomizer = of_k("krr", k, epsilon)
     window = randomizer.channel
-    # Its parameter is the probability of a wholly random report, which may be the true one.
+    # Its parameter is the probability of a fully random report, which may be the true one.
     noise = k * window.far / window.total
     above, below = (
         pld.from_randomized_response(noise, k, pessimistic_estimate=pessimistic)
@@ -99,7 +99,8 @@ def test_opendp_gives_the_laplace_noise_our_epsilon(steps: int, epsilon: float) 
     randomizer = Laplace().noise(steps, exact(epsilon), {})
     domain, metric = dp.atom_domain(T="i32"), dp.absolute_distance(T="i32")
     bound = dp.m.make_laplace(domain, metric, scale=steps / epsilon).map(steps)
-    # OpenDP rounds up; ours is below by what whole weights cost, the most at the smallest ones.
+    # OpenDP rounds up. Ours is below by the cost of whole weights, which is largest for the
+    # smallest.
     assert randomizer.epsilon <= bound
     rarest = min(min(randomizer.channel.weights(x)) for x in range(steps + 1))
     assert randomizer.epsilon >= bound - 4 / rarest
@@ -110,7 +111,7 @@ def test_opendp_gives_the_laplace_noise_our_epsilon(steps: int, epsilon: float) 
 def test_dp_accounting_gives_the_laplace_noise_our_weights(steps: int, epsilon: float) -> None:
     shift = Laplace().draft(steps, epsilon, {})
     noise = losses.DiscreteLaplacePrivacyLoss(epsilon / steps, sensitivity=steps)
-    # The noise that reaches the border or beyond it, and what stays inside.
+    # This is the noise that reaches the border or goes beyond it, and the noise that stays inside.
     chances = [noise.noise_cdf(-steps)]
     chances += np.diff([float(noise.noise_cdf(z)) for z in range(-steps, steps)]).tolist()
     chances += [1 - float(noise.noise_cdf(steps - 1))]
@@ -132,12 +133,12 @@ def gaussian_shift(steps: int, sigma: float) -> Shift:
 
 
 def rounding(steps: int, epsilon: float) -> float:
-    """Return the error of δ that whole weights cause: each is off by a half, or raised to 1."""
+    """Return the error of δ from whole weights: each is off by a half, or raised to 1."""
     return 2 * (steps + 1) * (1 + math.exp(epsilon)) / WORD
 
 
 def shift_delta(shift: Shift, epsilon: float) -> float:
-    """Our exact δ of a shift at an ε."""
+    """Return our exact δ of a shift at an ε."""
     grid = Grid(shift.inputs - 1, shift.inputs)
     return float(Randomizer(grid, shift, exp_lower(exact(epsilon))).delta)
 
@@ -153,7 +154,7 @@ def test_dp_accounting_gives_the_analytic_gaussian_our_sigma(epsilon: float, del
 
 
 #: Grids and σ. Clamping at the border changes nothing between the two ends if the likelier part,
-#: all up to steps/2 - ε σ²/steps, does not end before it: if steps² >= 2 ε σ².
+#: which extends to steps/2 - ε σ²/steps, does not end before it: if steps² >= 2 ε σ².
 SHIFTS = [
     pytest.param(steps, sigma, epsilon, steps**2 >= 2 * epsilon * sigma**2, id=f"{steps}-{sigma}")
     for steps, sigma, epsilon in [
@@ -197,7 +198,7 @@ def test_gaussian_noise_is_discrete_gaussian_and_needs_no_more_of_it_than_unclam
 ) -> None:
     randomizer = Gaussian().noise(steps, exact(epsilon), {"delta": delta})
     noise = randomizer.channel.noise
-    # σ from one ratio of weights; the others must follow.
+    # σ follows from one ratio of weights; the others must agree.
     sigma = (2 * math.log(noise[steps] / noise[steps + steps // 2])) ** -0.5 * (steps // 2)
     ours = np.array(noise) / sum(noise)
     redone = np.array(gaussian_shift(steps, sigma).noise) / WORD
@@ -210,7 +211,7 @@ def test_gaussian_noise_is_discrete_gaussian_and_needs_no_more_of_it_than_unclam
 
 
 def variance_at(mechanism: str, steps: int, epsilon: float, number: Fraction) -> float:
-    """Variance of one report's unbiased score for the number, exactly from the channel."""
+    """Return the variance of one report's unbiased score for the number, by the exact channel."""
     domain = numbers(steps)
     randomizer = MECHANISMS[mechanism].compile(domain, exact(epsilon), {})
     (mean,) = MECHANISMS[mechanism].means(randomizer, domain)
@@ -260,7 +261,7 @@ def test_piecewise_approaches_its_variance_on_fine_grids(epsilon: float, number:
         abs(variance_at("piecewise", steps, epsilon, number) / published - 1)
         for steps in (16, 1024)
     )
-    # A window is a whole number of steps: of 138, at ε = 4, half a step is 0.4 %.
+    # A window has a whole number of steps: of 138, at ε = 4, half a step is 0.4 %.
     assert fine < 0.01
     assert fine < coarse
 
@@ -277,7 +278,7 @@ def test_piecewise_approaches_its_published_worst_case(epsilon: float) -> None:
 def test_optimal_is_better_than_the_hybrid_mechanism(epsilon: float, limit: float) -> None:
     randomizer = MECHANISMS["optimal"].compile(numbers(100), exact(epsilon), {})
     found = 4 * variance(MECHANISMS["optimal"], randomizer, numbers(100))
-    # The limits of what can be had are 0.960, 0.931, 0.831 and 0.580 of it.
+    # The best possible ratios are 0.960, 0.931, 0.831 and 0.580.
     assert found < limit * hybrid(epsilon)
 
 
@@ -288,7 +289,7 @@ def test_square_wave_approaches_its_published_width_and_densities(epsilon: float
     b = (epsilon * e - e + 1) / (2 * e * (e - 1 - epsilon))
     p, q = e / (2 * b * e + 1), 1 / (2 * b * e + 1)
     window = MECHANISMS["square-wave"].compile(numbers(steps), exact(epsilon), {}).channel
-    # Half a step of the width, and one output more than steps and width have together.
+    # This is half a step of the width, and one output more than steps and width have together.
     assert window.width / steps == pytest.approx(2 * b, abs=0.5 / steps)
     assert window.near / window.total * steps == pytest.approx(p, rel=p / steps)
     assert window.far / window.total * steps == pytest.approx(q, rel=p / steps)
@@ -311,7 +312,7 @@ def subset(e: float, k: int, f: float) -> float:
     return q * (1 - q) / (p - q) ** 2 + f * (1 - p - q) / (p - q)
 
 
-#: By e^ε, the number of symbols, and the share; the first three are sections 4.1 and 4.2 there.
+#: By e^ε, the number of symbols and the share; the first three are sections 4.1 and 4.2 there.
 PUBLISHED: dict[str, Callable[[float, int, float], float]] = {
     "krr": lambda e, k, f: (e + k - 2) / (e - 1) ** 2 + f * (k - 2) / (e - 1),
     "sue": lambda e, k, f: math.sqrt(e) / (math.sqrt(e) - 1) ** 2,

@@ -1,4 +1,4 @@
-"""Packed sets: what plain sums of flags give, for sizes that fill no word and no third."""
+"""Packed sets give the plain sums of flags, for sizes that fill no word and no third of one."""
 
 import numpy as np
 import pytest
@@ -9,13 +9,13 @@ from analysis.core.words import seeded_block
 
 
 def flags_of(n: int, bits: int) -> NDArray[np.uint8]:
-    """Flags that a seed fixes; the columns are not equally often 1."""
+    """Return flags from a fixed seed; the columns are not equally often 1."""
     words = seeded_block("flags", n, bits)(n * bits).reshape(n, bits)
     return np.array(words % np.arange(2, bits + 2) == 0, dtype=np.uint8)
 
 
 def unpack(packed: NDArray[np.uint64], bits: int) -> list[list[int]]:
-    """The flags of each set, bit by bit."""
+    """Return the flags of each set, bit by bit."""
     return [[row[bit // 64] >> bit % 64 & 1 for bit in range(bits)] for row in packed.tolist()]
 
 
@@ -25,12 +25,12 @@ def test_a_set_takes_as_many_words_as_it_needs(bits: int, words: int) -> None:
 
 
 @pytest.mark.parametrize("bits", [1, 2, 63, 64, 65, 130])
-def test_packed_flags_stand_where_they_are_said_to(bits: int) -> None:
+def test_packed_flags_are_at_their_stated_places(bits: int) -> None:
     flags = flags_of(7, bits)
     packed = pack(flags)
     assert packed.shape == (7, words_for(bits))
     assert unpack(packed, bits) == flags.tolist()
-    # Past the last bit there is nothing.
+    # Beyond the last bit all bits are 0.
     assert not any(any(row[bits:]) for row in unpack(packed, 64 * words_for(bits)))
 
 

@@ -1,4 +1,4 @@
-"""Several answers in one draw: limits, laws and unbiased estimates, all by enumeration."""
+"""Check several answers in one draw: limits, laws and unbiased estimates, all by enumeration."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
@@ -38,14 +38,14 @@ def rows_of(channel: Pattern) -> list[tuple[int, ...]]:
 
 
 def laws(channel: Pattern) -> dict[tuple[int, ...], dict[Any, Fraction]]:
-    """The probability of every report under every row of answers."""
+    """Return the probability of every report under every row of answers."""
     return {row: dict(channel.distribution(row)) for row in rows_of(channel)}
 
 
 def worst(
     channel: Pattern, may_differ: Callable[[tuple[int, ...], tuple[int, ...]], bool]
 ) -> Fraction:
-    """The largest ratio over all pairs of rows that may differ so, and all reports."""
+    """Return the largest ratio over all reports, for rows that differ only in these places."""
     law = laws(channel)
     return max(
         law[one][report] / law[other][report]
@@ -186,7 +186,7 @@ def test_totals_beyond_one_word_take_two_words() -> None:
         (Pattern((2, 2), (1, 1), (LARGEST_TOTAL, 1, 1)), "weights must sum to at most"),
     ],
 )
-def test_numbers_that_make_no_channel_are_refused(channel: Pattern, message: str) -> None:
+def test_impossible_numbers_are_refused(channel: Pattern, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         channel.check()
 
@@ -201,7 +201,7 @@ def test_randomizer_comes_back_from_json(channel: Pattern) -> None:
     assert JointRandomizer.from_json(joint.to_json()) == joint
     assert joint.charge == micro(joint.ratio)
     assert joint.each == max(marginal.ratio for marginal in joint.marginals)
-    # Added up, what each answer tells at most is never less than what all tell together.
+    # The sum of what each answer reveals at most is never less than what all reveal together.
     assert sum(marginal.charge for marginal in joint.marginals) >= joint.charge
 
 
@@ -268,7 +268,7 @@ COINS = {d: (Part(2, 0.5),) * d for d in (4, 6, 10)}
 @pytest.mark.parametrize(
     ("d", "total", "each", "share", "pair"),
     [
-        # k-RR over all 16 rows, by hand: c = (e^4 - 1) / (e^4 + 15) of each share and each pair.
+        # k-RR over all 16 rows by hand: c = (e^4 - 1) / (e^4 + 15) for each share and each pair.
         (4, "4", "4", 0.422, 1.686),
         (4, "4", "2", 0.514, 3.152),
         (4, "4", "1.5", 0.673, 6.174),
@@ -295,7 +295,7 @@ MIXED = tuple(Part(k, 0.2) for k in (3, 3, 4, 6, 3, 5))
 
 
 @pytest.mark.parametrize(("each", "saving"), [("1.5", 2.1), ("2", 2.9), ("3", 3.4)])
-def test_designs_of_mixed_questions_save_what_is_known(each: str, saving: float) -> None:
+def test_designs_of_mixed_questions_save_as_much_as_known(each: str, saving: float) -> None:
     found = design(MIXED, Fraction(6), Fraction(each))
     assert 1 / found.variance >= saving - 0.05
 
@@ -345,7 +345,7 @@ def test_limits_are_met_exactly_and_spent_to_the_last_millionth(
         assert channel.ratio([part]) <= exp_lower(Fraction(each))
 
 
-def test_pairs_are_told_better_where_they_are_the_aim() -> None:
+def test_pairs_are_estimated_better_if_they_are_the_aim() -> None:
     shares, pairs = (
         design(COINS[10], Fraction(2), Fraction(2), aim) for aim in ("shares", "pairs")
     )
@@ -356,7 +356,7 @@ def test_pairs_are_told_better_where_they_are_the_aim() -> None:
 
 
 def test_somebody_who_knows_all_other_answers_gains_no_more_than_each() -> None:
-    """The attack: an even belief about one answer, all others known, and every report seen."""
+    """Attack: other answers are known, the belief about one is even, and reports are seen."""
     parts = (Part(2, 0.5), Part(3, 1 / 3), Part(2, 0.5))
     channel = design(parts, Fraction(3), Fraction("1.2")).channel
     most = Fraction(0)
@@ -369,7 +369,7 @@ def test_somebody_who_knows_all_other_answers_gains_no_more_than_each() -> None:
                 most = max(most, max(chances) / min(chances))
     assert most <= exp_lower(Fraction("1.2"))
     assert micro(most) == 1_200_000
-    # Where the others are copies of it, the whole total is told: that is said beside this limit.
+    # If the other answers are copies of it, the whole total is revealed; the page says so.
     copies = [dict(channel.distribution(row)) for row in ((0, 0, 0), (1, 1, 1))]
     told = max(copies[0][report] / copies[1][report] for report in copies[0])
     assert micro(told) == 3_000_000

@@ -1,4 +1,4 @@
-"""Many pictures of a hundred people on one page: the areas are as large as the counts."""
+"""Pictures of a hundred people: the filled areas are as large as the counts."""
 
 import re
 from fractions import Fraction
@@ -10,7 +10,7 @@ from analysis.charts import icon_patterns, small_icon_array
 
 
 def _cells(path: str) -> float:
-    """The area of a path of straight lines along the axes, in cells of 16 × 16."""
+    """Return the area of a path of straight lines along the axes, in cells of 16 × 16."""
     corners, x, y = [], 0, 0
     for letter, numbers in re.findall(r"([MHVv])([\d ]+)", path):
         values = [int(one) for one in numbers.split()]
@@ -61,6 +61,6 @@ def test_both_patterns_are_there_once_in_the_color_of_the_text() -> None:
 
 
 @pytest.mark.parametrize("bad", [-0.1, 1.1, True, float("nan")])
-def test_what_is_no_chance_is_refused(bad: float) -> None:
+def test_impossible_probabilities_are_refused(bad: float) -> None:
     with pytest.raises(ValueError, match="chance must be a number from 0 to 1, got "):
         small_icon_array(bad)

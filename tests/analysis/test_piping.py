@@ -1,4 +1,4 @@
-"""Texts and orders that the device makes: earlier answers, "other, namely", random order."""
+"""Texts and orders made on the device: earlier answers, "other, namely", random orders."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -27,7 +27,7 @@ Read = Callable[..., Survey]
 
 @pytest.fixture
 def read(tmp_path: Path) -> Read:
-    """Reads a survey of these entries, with these lines before them."""
+    """Read a survey of these entries, with these lines before them."""
 
     def call(entries: str, head: str = "") -> Survey:
         path = tmp_path / "s.toml"
@@ -52,7 +52,7 @@ def test_a_text_has_parts_that_the_device_fills_in() -> None:
     ]
 
 
-def test_all_who_read_results_read_the_words_instead(read: Read) -> None:
+def test_readers_of_results_see_the_words_instead(read: Read) -> None:
     survey = read(WORK + GLAD + 'text = "Glad at {answer.work|work}?"\nhelp = "{answer.work}"\n')
     (_, glad) = survey.questions
     assert survey.wording(glad) == "Glad at work?"
@@ -60,7 +60,7 @@ def test_all_who_read_results_read_the_words_instead(read: Read) -> None:
     assert answers_told(glad.spec) == {"work"}
 
 
-def test_each_language_can_tell_it_elsewhere(read: Read) -> None:
+def test_each_language_can_place_the_answer_elsewhere(read: Read) -> None:
     text = 'text = {en = "At {answer.work}?", de = "{answer.work} ist es?"}\n'
     survey = read(WORK + GLAD + text, 'languages = ["en", "de"]')
     assert answers_told(survey.questions[1].spec) == {"work"}
@@ -82,13 +82,15 @@ def test_each_language_can_tell_it_elsewhere(read: Read) -> None:
         (WORK + GLAD + TOLD + "epsilon_forever = 2\nstable = true", "left out, since text depends"),
     ],
 )
-def test_what_would_tell_more_or_nothing_is_refused(read: Read, entries: str, message: str) -> None:
+def test_quotes_that_reveal_more_or_nothing_are_refused(
+    read: Read, entries: str, message: str
+) -> None:
     with pytest.raises(SurveyError, match=message.replace("{", r"\{").replace(".", r"\.")):
         read(entries)
 
 
 @pytest.mark.parametrize("key", ["thanks", "introduction"])
-def test_no_text_of_the_study_tells_an_answer(read: Read, key: str) -> None:
+def test_texts_of_the_study_quote_no_answer(read: Read, key: str) -> None:
     with pytest.raises(SurveyError, match=f"{key} must be without"):
         read(WORK, f'{key} = "To {{answer.work}}"')
 
@@ -123,7 +125,7 @@ def test_other_without_its_place_is_refused(read: Read, entries: str, message: s
         read(entries)
 
 
-def test_an_order_is_drawn_only_where_it_is_asked_for(read: Read) -> None:
+def test_an_order_is_drawn_only_on_request(read: Read) -> None:
     drawn = read(WORK + "random_order = true").questions[0].spec
     assert drawn["random_order"] is True
     assert "random_order" not in read(WORK + "random_order = false").questions[0].spec

@@ -1,4 +1,4 @@
-"""What a survey will tell and cost, and how much its waves changed."""
+"""Plans say what a survey will show and cost; estimates say how much waves changed."""
 
 import sys
 from dataclasses import replace
@@ -80,7 +80,7 @@ def test_waves_cost_what_will_be_charged(survey: Survey) -> None:
         assert row.epsilon_if_constant == question.randomizer.spent(4, stable=True) / MICRO
         assert row.epsilon_fresh == 4 * question.randomizer.charge / MICRO
     assert [rows[name].cheaper for name in ("now", "ever", "fresh")] == ["memory", "memory", ""]
-    # With three symbols a changed answer costs more than the noise of four waves.
+    # With three symbols a changed answer costs more than fresh draws in four waves.
     three = one_question.survey_of(
         "krr",
         {"kind": "choice", "options": one_question.options(3), "no_answer": False}
@@ -100,17 +100,17 @@ def test_a_row_says_where_it_is_widest_and_what_skipping_and_randomizing_cost(
     rows = planned(survey, 1000)
     now, ever, fresh = rows["now"], rows["ever"], rows["fresh"]
     assert now.share == "yes=0.5"
-    # Normal theory says .0671 and .0310; Clopper and Pearson's intervals are a little wider.
+    # The normal law gives .0671 and .0310; Clopper and Pearson's intervals are a little wider.
     assert now.half_width == pytest.approx(0.0680, abs=5e-5)
     assert now.half_width_direct == pytest.approx(0.0314, abs=5e-5)
     assert now.half_width_required is None
-    # Those who can skip cost those who ask: with three values the same ε tells less.
+    # People who can skip cost precision: with three values the same ε says less.
     assert ever.half_width > 1.2 * now.half_width
     assert ever.half_width_required == pytest.approx(now.half_width, rel=1e-9)
-    # Half of all at either end: 1.962 * 25 / sqrt(1000).
+    # Half of all people are at either end: 1.962 * 25 / sqrt(1000).
     assert fresh.share == "mean=25"
     assert fresh.half_width_direct == pytest.approx(1.9623 * 25 / 1000**0.5, rel=1e-4)
-    # A curator adds noise to one count of two, and to the sum of numbers in parts of 50.
+    # A curator adds noise to one of two counts, and to the sum of numbers in parts of 50.
     noises = {now: 1e-3 / now.epsilon, fresh: 50e-3 / fresh.epsilon}
     for row, noise in noises.items():
         expected = half_width_of_curator(row.half_width_direct, noise)
@@ -127,7 +127,7 @@ def test_stated_shares_are_heeded_and_equal_plans_are_equal(survey: Survey) -> N
     assert rows["now"].half_width < planned(survey, 1000)["now"].half_width
     assert rows["ever"].share == "yes=0.3"
     assert rows["fresh"].share == "mean=5"
-    # All of one number: asked directly, they would say it.
+    # All people have one number, and would say it if asked directly.
     assert rows["fresh"].half_width_direct == 0
     assert rows == planned(survey, 1000, truth=truth)
 
@@ -135,7 +135,7 @@ def test_stated_shares_are_heeded_and_equal_plans_are_equal(survey: Survey) -> N
 def test_a_wanted_half_width_says_what_it_takes(survey: Survey) -> None:
     row = planned(replace(survey, questions=survey.questions[:1]), 1000, half_width=0.05)["now"]
     assert (row.respondents_needed, row.epsilon_needed) == (1839, 1.48)
-    # Narrower than asking directly allows, and beyond every number of respondents.
+    # It is narrower than asking directly allows, and no number of respondents is enough.
     row = planned(replace(survey, questions=survey.questions[:1]), 1000, half_width=1e-6)["now"]
     assert (row.respondents_needed, row.epsilon_needed) == (None, None)
 
@@ -183,7 +183,8 @@ def test_intervals_of_changes_hold(first: float, second: float, n: int, stays: b
     for run in range(runs):
         rng = np.random.default_rng(run)
         before = rng.random(n) < first
-        # Of those who stay some change from no to yes; as a sample, their shares are random.
+        # Some of those who answer again change from no to yes; as a sample, their shares are
+        # random.
         after = before | (rng.random(n) < (second - first) / (1 - first))
         if not stays:
             after = rng.random(n) < second
@@ -192,7 +193,7 @@ def test_intervals_of_changes_hold(first: float, second: float, n: int, stays: b
             counts = np.zeros((1, 2), dtype=np.int64)
             words = seeded_words("change", run, wave)
             for person, yes in enumerate(answers):
-                # Options come first yes, then no; others are other devices.
+                # Options come in the order yes, no; the other reports are from other devices.
                 device = person if stays else person + wave * n
                 memory = Memory.of(device.to_bytes(32, "big"), f"s{run}", "q", bytes(32))
                 value = 0 if yes else 1
@@ -200,11 +201,11 @@ def test_intervals_of_changes_hold(first: float, second: float, n: int, stays: b
             waves.append(estimates(survey, {"q": counts}))
         row = next(row for row in changes(waves[0], waves[1]) if row.term == "v0:change")
         held += row.conf_low <= second - first <= row.conf_high
-    # At a coverage of .93, fewer than 129 of 150 come once in a thousand runs.
+    # At a coverage of .93, fewer than 129 of 150 happen once in a thousand runs.
     assert held >= 129
 
 
-def test_what_is_other_in_each_wave_has_no_change() -> None:
+def test_texts_that_differ_between_waves_have_no_change() -> None:
     survey = one_question.choice(2, "krr")
     (one, *_) = estimates(survey, {"q": np.array([[30, 20]])})
     before = [replace(one, term=term) for term in ("rome", "bern", "other")]
@@ -214,7 +215,7 @@ def test_what_is_other_in_each_wave_has_no_change() -> None:
     assert again == ["rome:change", "bern:change", "other:change"]
 
 
-def test_change_of_what_cannot_be_told_is_all_that_is_possible() -> None:
+def test_unknown_changes_have_all_possible_values() -> None:
     survey = one_question.choice(2, "krr")
     (question,) = survey.questions
     nothing = estimates(survey, {"q": np.zeros(question.randomizer.shape, np.int64)})

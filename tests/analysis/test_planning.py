@@ -1,4 +1,4 @@
-"""Expected half-widths, and what a wanted one takes: against hand-made sums and simulations."""
+"""Check expected half-widths and required numbers against sums by hand and simulations."""
 
 import sys
 from collections.abc import Callable
@@ -66,7 +66,7 @@ def test_expected_half_width_is_the_sum_over_all_counts(
             chance = comb(trials, count) * support**count * (1 - support) ** (trials - count)
             found = share_interval(count, trials, p, q, level)
             total += some * chance * (found.high - found.low) / 2
-    # Of many numbers of trials, one in so many is looked at.
+    # Of many numbers of trials, only evenly spaced ones are looked at.
     near = 2e-3 if portion < 1 else 1e-9
     assert of_share(share, true, n, level) == pytest.approx(total, rel=near)
 
@@ -83,7 +83,7 @@ def test_half_widths_of_all_counts_are_those_of_the_printed_intervals(
         assert own == pytest.approx((interval.high - interval.low) / 2, abs=1e-11)
 
 
-def test_evenly_spaced_counts_tell_the_same_as_all() -> None:
+def test_evenly_spaced_counts_give_the_same_as_all() -> None:
     n, chance = 10**6, 0.3
     counts = counts_between(n, (chance, chance))
     weights = weights_of(counts, n, chance)
@@ -113,7 +113,7 @@ def test_no_share_is_less_favorable(epsilon: str, n: int, level: float) -> None:
 
 
 def test_two_reports_are_least_favorable_to_a_share_of_nobody() -> None:
-    # Of counts 0, 1 and 2 at chances of support q = 1 / (e + 2) each.
+    # Counts 0, 1 and 2, each with the probability of support q = 1 / (e + 2).
     question = one_question.choice(3, "krr").questions[0]
     found, q = expected(question, 2, 0.8, rng=rng()), 0.21194
     widths = half_widths(np.arange(3), 2, 0.57612, q, 0.8)
@@ -123,17 +123,17 @@ def test_two_reports_are_least_favorable_to_a_share_of_nobody() -> None:
     assert found.half_width == pytest.approx(0.4936, abs=5e-5)
 
 
-def test_normal_half_widths_heed_both_ends_of_what_is_possible() -> None:
+def test_normal_half_widths_are_clipped_at_both_ends() -> None:
     def widths(share: float, error: float, level: float = 0.95) -> float:
         return float(normal_half_widths(np.array([share]), np.array([error]), level)[0])
 
-    # Nothing is clipped; half of the interval nearly; nearly all that is possible.
+    # Nothing is clipped; nearly half of the interval is; nearly everything possible is covered.
     assert widths(0.5, 0.01) == pytest.approx(0.0196, abs=1e-4)
     assert 0.5 < widths(0.0, 0.01) / 0.0196 < 0.75
     assert 0.49 < widths(0.5, 1000, 0.999) <= 0.5
     draw = rng(1).normal(0.5, 0.25, 100_000)
     low, high = normal_intervals(draw, np.full(len(draw), 0.25), 0.95)
-    # Half-widths have a spread of .1, their mean of .0003.
+    # Half-widths vary with a standard deviation of .1, and their mean with one of .0003.
     assert widths(0.5, 0.25) == pytest.approx(float(np.mean(high - low)) / 2, abs=2e-3)
 
 
@@ -154,14 +154,14 @@ def test_normal_theory_gives_the_known_sample_sizes(
 
     for width, n in ((0.05, five), (0.02, two)):
         assert least(as_part_of(width)) == n
-        # Clopper and Pearson's intervals, which are printed, are wider: 22 to 80 respondents more,
-        # by about 1 / |p - q| / width (half a count on either side).
+        # The printed intervals are Clopper and Pearson's, which are wider: they take 22 to 80
+        # respondents more, about 1 / |p - q| / width (half a count on either side).
         gap = float(np.tanh(float(epsilon) / 2))
         needed = respondents_for(question, width, rng=rng())
         assert needed - n == pytest.approx(1 / gap / width, rel=0.2)
 
 
-def test_without_privacy_it_is_the_ordinary_survey() -> None:
+def test_without_privacy_it_is_an_ordinary_survey() -> None:
     # 1.96 sqrt(.25 / 1000) = .0310.
     direct = Share("", Fraction(1), Fraction(0))
     assert normal_half_width(0.25, 1000, 0.95) == pytest.approx(0.0310, abs=5e-5)
@@ -174,7 +174,7 @@ def test_least_favorable_share_is_where_the_interval_is_widest() -> None:
     (share, *_) = question.mechanism.shares(question.randomizer, question.domain).values
     others = [of_share(share, at, 1000, 0.95) for at in np.linspace(0, 1, 51)]
     assert found.half_width == pytest.approx(max(others), rel=2e-3)
-    # Counts vary most at a share of 1, but there half of the interval is cut off.
+    # Counts vary most at a share of 1, but there half of the interval is clipped.
     assert 0.6 < found.share < 0.95
     assert others[-1] < 0.7 * max(others)
 
@@ -185,12 +185,13 @@ def test_every_mechanism_is_planned(mechanism: str, question: dict[str, Any]) ->
     width = float(found.domain.high - found.domain.low) if isinstance(found.domain, Numbers) else 1
     worst = expected(found, 400, rng=rng())
     even = expected(found, 400, 0.95, {}, rng=rng())
-    # Drawn tallies tell either to .3 %.
+    # Drawn tallies give both to .3 %.
     assert 0 < even.half_width <= 1.02 * worst.half_width <= 0.51 * width
     assert worst.half_width < expected(found, 100, rng=rng()).half_width
     assert worst.half_width < expected(found, 400, 0.99, rng=rng()).half_width
     (point,) = curve_of_respondents(found, [400])
-    # Tails of intervals that are clipped, or wider than normal ones, are no more than this.
+    # The tails of clipped intervals, or of intervals wider than normal ones, are no larger than
+    # this.
     assert worst.half_width == pytest.approx(point.half_width, rel=0.3)
 
 
@@ -227,7 +228,7 @@ def test_planned_half_width_is_that_of_simulated_surveys(
         else:
             rows = {row.term: row for row in estimates(survey, {"q": tally}, 0.9)}
             widths.append(rows[own.term].conf_high - rows[own.term].conf_low)
-    # Off by more than 4 standard errors of the mean once in 15,000, and .5 % for the plan's own.
+    # It differs by more than 4 standard errors of the mean once in 15,000, plus .5 % for the plan.
     error = float(np.std(widths)) / runs**0.5
     assert abs(np.mean(widths) / 2 - own.half_width) < 2 * error + 0.005 * own.half_width
 
@@ -256,14 +257,14 @@ def test_epsilon_needed_is_the_least_of_three_digits() -> None:
     for one in (Fraction(1, 1000), Fraction("0.0999"), Fraction(1), Fraction("9.99"), Fraction(20)):
         assert epsilon_at(index_of(one)) == one
     assert epsilon_at(index_of(Fraction("1.4801"))) == Fraction("1.49")
-    # A mechanism that is not the best stays.
+    # A mechanism that was named stays, even if it is not the best.
     hashed = asked("hashed-krr", YES_NO)
     assert epsilon_for(hashed, 0.1, 1000, rng=rng()) > 1.2 * epsilon_for(
         found, 0.1, 1000, rng=rng()
     )
 
 
-def test_what_cannot_be_reached_is_refused() -> None:
+def test_unreachable_half_widths_are_refused() -> None:
     found = asked("krr", YES_NO)
     with pytest.raises(ValueError, match=r"half_width must be at least 0\.0314, which epsilon 20"):
         epsilon_for(found, 0.03, 1000, rng=rng())
@@ -310,7 +311,7 @@ def test_standard_error_of_a_count_is_that_of_the_table_of_estimates() -> None:
         ("exponential", SCALE, {"v0": 0.3, "v3": 0.3, "no-answer": 0.4}),
     ],
 )
-def test_variance_of_a_mean_heeds_that_those_who_answer_are_estimated_too(
+def test_variance_of_a_mean_includes_the_estimated_part_who_answer(
     mechanism: str, question: dict[str, Any], stated: dict[str, float]
 ) -> None:
     found = asked(mechanism, question, "3")
@@ -321,11 +322,11 @@ def test_variance_of_a_mean_heeds_that_those_who_answer_are_estimated_too(
     tallies = np.array([law.draw(n, draw).reshape(-1) for _ in range(2000)])
     ratios = (tallies @ scores) / (tallies @ present)
     assert ratios.mean() == pytest.approx(middle, abs=4 * (variance / n / 2000) ** 0.5 + 1e-3)
-    # 2,000 draws tell a variance to 3.2 %: off by 14 % once in 100,000.
+    # 2,000 draws give a variance to 3.2 %: it is off by 14 % once in 100,000.
     assert ratios.var() * n == pytest.approx(variance, rel=0.14)
 
 
-def test_worst_truth_of_a_share_without_support_has_the_variance_that_is_said() -> None:
+def test_worst_truth_of_a_share_without_support_has_the_stated_variance() -> None:
     found = asked("exponential", SCALE)
     worst = 0.0
     for mean in found.mechanism.means(found.randomizer, found.domain):
@@ -338,7 +339,7 @@ def test_worst_truth_of_a_share_without_support_has_the_variance_that_is_said() 
             worst = max(worst, mean_variance(mean, law)[1] if other != place else 0.0)
     own = worst_variance(found.mechanism, found.randomizer, found.domain)
     assert own == pytest.approx(worst, rel=1e-9)
-    # With hardly any noise it is one half, where asking directly is at its worst, too.
+    # With hardly any noise it is one half, where asking directly is worst, too.
     worst_share = expected(asked("exponential", SCALE, "8"), 300, rng=rng()).share
     assert worst_share == pytest.approx(0.5, abs=0.06)
 

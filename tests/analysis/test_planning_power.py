@@ -1,4 +1,4 @@
-"""Power, the split of a cap, and sample runs."""
+"""Check power, the split of a cap, and sample runs."""
 
 import sys
 from math import comb
@@ -118,7 +118,7 @@ def test_planned_power_is_that_of_simulated_waves(
             waves.append([row for row in estimates(survey, {"q": tally}) if row.term == term])
         (row,) = changes(waves[0], waves[1])
         hits += not row.conf_low <= 0 <= row.conf_high
-    # 4 standard errors: once in 15,000.
+    # This allows 4 standard errors: once in 15,000.
     assert abs(hits / runs - own) < 4 * (max(own * (1 - own), 0.01) / runs) ** 0.5 + 0.01
 
 
@@ -126,7 +126,7 @@ def test_planned_power_of_a_mean_nears_the_normal_laws() -> None:
     question, draw = asked("duchi", NUMBER, "1"), rng()
     power = power_of_share(question, "mean", {"5": 1.0}, 6.0, 400, rng=draw)
     side = Side.of(question, "mean", {"5": 1.0})
-    # Of means of middle numbers 400 are enough; 4,000 draws tell it to .008.
+    # For means of middle numbers 400 are enough; 4,000 draws give the power to .008.
     shift = 1.0 / (side.variance / 400) ** 0.5
     assert power == pytest.approx(float(ndtr(shift - 1.966)), abs=0.03)
     assert power == power_of_share(question, "mean", {"5": 1.0}, 6.0, 400, rng=draw)
@@ -159,14 +159,14 @@ def test_power_of_few_reports_is_that_of_the_printed_intervals(
         (row,) = (row for row in rows if row.term == term)
         hits += not row.conf_low <= null <= row.conf_high
     own = power_of_share(question, term, truth, null, n, rng=rng())
-    # 4 standard errors of both: once in 15,000.
+    # This allows 4 standard errors of both: once in 15,000.
     assert abs(own - hits / runs) < 4 * (max(own * (1 - own), 0.003) * (1 / runs + 1 / 4000)) ** 0.5
 
 
 def test_respondents_for_power_of_a_mean_have_it() -> None:
     question, truths = asked("duchi", NUMBER, "2"), ({"2": 1.0}, {"3": 1.0})
     n = respondents_for_share(question, "mean", truths[0], 3.0, rng=rng())
-    # Power is drawn to within .008 and as flat as .4 log(n): 2 % of n are .008.
+    # Power is drawn to within .008 and rises as slowly as .4 log(n), so 2 % of n are .008.
     assert power_of_share(question, "mean", truths[0], 3.0, n, rng=rng(1)) == pytest.approx(
         0.8, abs=0.04
     )
@@ -177,13 +177,13 @@ def test_respondents_for_power_of_a_mean_have_it() -> None:
     )
     with pytest.raises(ValueError, match="takes more than 1000000000"):
         respondents_for_share(question, "mean", truths[0], 2.00001, rng=rng())
-    # Of required numbers the mean of two ends is a number, no share.
+    # For required numbers the mean of the two ends is a number, not a share.
     question = asked("duchi", one_question.QUESTIONS[5])
     assert power_of_share(question, "mean", {"2": 1.0}, 9.0, 200, rng=rng()) > 0.99
 
 
 def test_respondents_for_power_are_those_from_which_on_it_stays() -> None:
-    # Normal theory: (1.960 + .842)^2 1.1707 / .01 = 919; half counts ask for some more.
+    # The normal law gives (1.960 + .842)^2 1.1707 / .01 = 919; half counts take some more.
     question = asked("krr", YES_NO)
     n = respondents_for_share(question, "v0", 0.6, 0.5, rng=rng())
     assert n == 950
@@ -192,7 +192,7 @@ def test_respondents_for_power_are_those_from_which_on_it_stays() -> None:
     ]
     assert powers[n - 1 - 900] < 0.8
     assert min(powers[n - 900 :]) >= 0.8
-    # The first that reaches it is not the one: some after it do not.
+    # The first number that reaches it is not the answer: some numbers after it do not.
     first = 900 + int(np.flatnonzero(np.array(powers) >= 0.8)[0])
     assert first < n
 
@@ -206,15 +206,15 @@ def test_least_for_power_of_a_saw_is_after_its_last_tooth() -> None:
         assert least_for_power(lambda some: [saw(n) for n in some], 0.8, start) == last + 1
 
 
-def test_respondents_for_a_change_heed_unequal_groups() -> None:
+def test_respondents_for_a_change_account_for_unequal_groups() -> None:
     question = asked("krr", YES_NO)
-    # (1.960 + .842)^2 2 (1.1707 - .005) / .01 = 1833 each, where .005 is of the truth of .6.
+    # (1.960 + .842)^2 2 (1.1707 - .005) / .01 = 1833 each; the .005 comes from the truth of .6.
     one, other = respondents_for_change(question, "v0", (0.5, 0.6), rng=rng())
     assert one == other == pytest.approx(1833, abs=12)
     assert power_of_change(question, "v0", (0.5, 0.6), (one, other), rng=rng()) >= 0.8
     small, large = respondents_for_change(question, "v0", (0.5, 0.6), ratio=3, rng=rng())
     assert large == 3 * small
-    # The variance of a difference is that of 1/n + 1/(3n).
+    # The variance of a difference is proportional to 1/n + 1/(3n).
     assert small == pytest.approx(one * (1 + 1 / 3) / 2, rel=0.02)
 
 
@@ -266,7 +266,7 @@ def test_cap_is_split_so_that_all_are_equally_bad(survey: Survey) -> None:
     widths[2] /= 10
     assert max(widths) == pytest.approx(min(widths), rel=0.01)
     assert [row.own_epsilon for row in rows] == [1.0] * 3
-    # More for one would be less for another, and that would be worse.
+    # More for one question would be less for another, which would be worse.
     even = split_cap(survey, 4.0, 2000, waves=2, rng=rng(), weights={"a": 3.0})
     assert even[0].half_width == pytest.approx(even[1].half_width / 3, rel=0.01)
     assert even[0].epsilon > rows[0].epsilon
@@ -325,7 +325,7 @@ def test_sample_runs_have_true_values_and_plain_intervals_of_the_same_people(
         plain += row.plain_low <= row.true <= row.plain_high
         inner = row.plain_high - row.plain_low
         assert inner < row.conf_high - row.conf_low or row.conf_high < 0.1 or row.conf_low > 0.9
-    # Of 360 or more intervals at 95 %, some of which depend on each other.
+    # These are 360 or more intervals at 95 %, some of which depend on each other.
     some = sum(row.true is not None for row in rows)
     assert held / some > 0.9
     assert plain / some > 0.9
@@ -337,7 +337,7 @@ def test_sample_runs_have_true_values_and_plain_intervals_of_the_same_people(
 
 
 @one_question.every_case
-def test_nobody_need_answer_in_sample_runs(mechanism: str, question: dict[str, Any]) -> None:
+def test_sample_runs_work_if_nobody_answers(mechanism: str, question: dict[str, Any]) -> None:
     if not question["no_answer"]:
         return
     own = one_question.survey_of(mechanism, question)

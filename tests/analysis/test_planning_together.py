@@ -1,4 +1,4 @@
-"""What the two limits of one draw cost in respondents, before anybody is asked."""
+"""Plans show what the two limits of one draw cost in respondents."""
 
 import re
 from collections.abc import Callable
@@ -63,18 +63,18 @@ def test_a_draw_for_shares_alone_can_be_bad_for_pairs_and_one_for_both_is_not() 
     )
     assert of_shares == pytest.approx((1.51, 0.26), abs=0.01)
     assert of_both == pytest.approx((1.50, 3.93), abs=0.01)
-    # As separate draws are, so is what they are compared with.
+    # The comparison is with separate draws, and has their variances.
     apart = design(parts, Fraction(3), Fraction(1), "shares").channel
     assert savings(apart, parts, Fraction(3)) == pytest.approx((1, 1), abs=1e-4)
 
 
-def test_reports_that_tell_nothing_of_pairs_are_never_enough() -> None:
+def test_reports_that_say_nothing_about_pairs_are_never_enough() -> None:
     blind = Pattern((2, 2), (1, 1), (3, 2, 2, 1))
     assert pair_variances(blind).tolist() == [np.inf]
 
 
 def test_slopes_have_fishers_information_of_all_reports() -> None:
-    # With two questions, the law of reports by the intercept, the slope and the predictor's share.
+    # With two questions, the law of reports depends on intercept, slope and the predictor's share.
     channel = Pattern((3, 4), (1, 2), (30, 5, 6, 4))
 
     def law(at: np.ndarray) -> np.ndarray:
@@ -83,7 +83,7 @@ def test_slopes_have_fishers_information_of_all_reports() -> None:
         for row in product(range(3), range(4)):
             first = row[1] == 0
             likely = 1 / (1 + np.exp(-(intercept + slope * first)))
-            # Other values than the first are equally common.
+            # All values except the first are equally frequent.
             chance = (likely if row[0] == 0 else (1 - likely) / 2) * (
                 share if first else (1 - share) / 3
             )
@@ -134,7 +134,7 @@ def test_limits_are_within_what_a_file_may_say(
         assert row.epsilon / 2 <= row.epsilon_each <= row.epsilon
 
 
-def test_a_survey_without_a_table_is_told_what_one_would_save(
+def test_a_survey_without_a_table_shows_what_one_would_save(
     read: Callable[[str], Survey],
 ) -> None:
     asked = "".join(YES_NO.format(name) + "epsilon = 1\n" for name in "abcd")
@@ -148,7 +148,7 @@ def test_a_survey_without_a_table_is_told_what_one_would_save(
     assert "a, b, c, d are drawn one by one" in told
     limits = "1.7 times fewer at a limit of ε = 1.5, 2.3 times fewer at a limit of ε = 2"
     assert limits in told
-    # One question alone, or a table, leaves nothing to suggest.
+    # With a single question, or with a table already, there is nothing to suggest.
     assert suggestion(read(HEAD + YES_NO.format("a") + "epsilon = 1\n")) is None
     table = '[[together]]\nid = "t"\nquestions = ["a", "b"]\nepsilon = 2\nepsilon_each = 1.5\n'
     with_table = read(HEAD + table + YES_NO.format("a") + YES_NO.format("b"))
@@ -162,7 +162,7 @@ def test_questions_with_a_memory_are_not_suggested(read: Callable[[str], Survey]
     assert [draw.id for draw in possible_draws(survey)] == ["a + b"]
 
 
-def test_large_programs_are_told_of_fewer_questions(read: Callable[[str], Survey]) -> None:
+def test_large_programs_are_planned_with_fewer_questions(read: Callable[[str], Survey]) -> None:
     asked = []
     for k in range(3, 12):
         options = ", ".join(f'{{id = "o{x}", text = "x"}}' for x in range(k))

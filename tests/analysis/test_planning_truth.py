@@ -1,4 +1,4 @@
-"""What is taken to be true of a planned survey, and the law of the reports it leads to."""
+"""Check the assumed truth of a planned survey, and the law of its reports."""
 
 import sys
 from itertools import product
@@ -43,7 +43,7 @@ def test_tallies_are_drawn_from_the_law_of_the_randomizer(
     n = 30_000
     for tally in (law.draw(n, rng(1)), law.reports(law.people(n, rng(2)), rng(3))):
         assert found.randomizer.reports_in(tally) == n
-        # Of 5,000 cells in all tests, one is 6 standard errors off once in 100,000 runs.
+        # In all tests, one of 5,000 cells is 6 standard errors off once in 100,000 runs.
         assert np.abs(tally - n * exact).max() < 6 * np.sqrt(n * exact.max())
 
 
@@ -55,7 +55,7 @@ def test_few_and_many_are_drawn_from_the_same_law() -> None:
         for n in (2_000, 50_000):
             tallies = [law.draw(n, rng(seed)).reshape(-1) for seed in range(300)]
             draws.append((np.mean(tallies, axis=0) / n, np.cov(np.transpose(tallies)) / n))
-        # 300 draws tell a variance to 8 %, one of a few dozen entries to 30 % once in 1,000.
+        # 300 draws give a variance to 8 %; one of a few dozen entries is 30 % off once in 1,000.
         assert draws[0][0] == pytest.approx(draws[1][0], abs=0.003)
         assert draws[0][1] == pytest.approx(draws[1][1], abs=0.08)
 

@@ -1,4 +1,4 @@
-"""What waves of a planned survey tell together, and which differences they will show."""
+"""Plans show what waves reveal together, and which differences they will show."""
 
 import sys
 from dataclasses import replace
@@ -48,7 +48,7 @@ def test_waves_shown_are_those_of_the_cap_and_those_planned(
     assert waves[-1] == max(planned, shown)
     rows = totals_of_waves(survey, waves, 1e-6)
     assert [row.charged for row in rows] == list(waves)
-    # As the ledger of somebody who answered as often.
+    # As in the ledger of somebody who answered as often.
     assert all(row.epsilon <= row.charged for row in rows)
     assert rows[0].method == "sum"
     assert rows[-1].convolution == pytest.approx(rows[-1].epsilon, abs=2e-3)
@@ -97,7 +97,7 @@ def test_each_question_but_texts_is_compared_with_a_value_in_groups_and_in_waves
         ("d", "x>y"),
     ]
     assert [row.comparison for row in rows] == ["one", "groups", "waves"] * 3
-    # Where there is no room above, the other share is below.
+    # If there is no room above, the other share is below.
     assert rows[0].null == 0.9
     assert rows[0].true == pytest.approx(0.7)
     assert rows[3].null == pytest.approx(140)
@@ -123,7 +123,7 @@ def test_each_question_but_texts_is_compared_with_a_value_in_groups_and_in_waves
         (0.1, 1, "respondents must be at least 2 for two groups, got 1"),
     ],
 )
-def test_what_is_no_difference_is_refused(
+def test_impossible_differences_are_refused(
     tmp_path: Path, difference: float, respondents: int, message: str
 ) -> None:
     (tmp_path / "s.toml").write_text(MANY)

@@ -1,4 +1,4 @@
-"""Fakes are found where they can be; honest reports pass, whatever was answered."""
+"""Fakes are found if they can be; honest reports pass, whatever was answered."""
 
 import sys
 from collections import defaultdict
@@ -37,8 +37,8 @@ def sizes(survey: Survey, sent: list[Any]) -> dict[str, NDArray[np.int64]]:
     return sizes_of(survey, ({"q": one} for one in sent))
 
 
-def test_every_mechanism_is_tested_here() -> None:
-    # RAPPOR serves texts alone, which are below.
+def test_every_mechanism_has_a_case() -> None:
+    # RAPPOR serves texts alone, which are tested below.
     assert {case.values[0] for case in cases.CASES} == MECHANISMS.keys() - {"rappor"}
 
 
@@ -62,7 +62,7 @@ def test_honest_texts_look_as_drawn_and_equal_reports_do_not(
                 tally[cell] += 1
         return {one.looks for one in plausibility(survey, {"q": tally}, sizes_of(survey, reports))}
 
-    # A false alarm comes once in 10,000 checks.
+    # A false alarm happens once in 10,000 checks.
     assert looks(sent) == {"as drawn"}
     assert "unlike the channel" in looks(sent[:2000] + [sent[0]] * 1000)
 
@@ -76,7 +76,7 @@ def test_false_alarms_are_as_rare_as_their_p_values() -> None:
         mechanism, question = case.values
         survey = cases.survey_of(instance(mechanism, str), instance(question, dict))
         values = list(laws.values_of(survey.questions[0].domain))
-        # Everybody at one end, where a channel's bounds are reached; and everywhere.
+        # Everybody is at one end, where a channel's bounds are reached; then people are everywhere.
         for place, people in enumerate(([values[0]], [values[-1]], values)):
             answers = (people * 400)[:400]
             for seed in range(4):
@@ -84,7 +84,7 @@ def test_false_alarms_are_as_rare_as_their_p_values() -> None:
                 found += [row.p_value for row in checks(survey, counts).values()]
     assert len(found) > 500
     for level in (0.3, 0.1, 0.03, 0.01):
-        # Sound checks fail this for one list of seeds in a million.
+        # Sound checks fail this test for one list of seeds in a million.
         assert sum(one <= level for one in found) <= binom.ppf(1 - 1e-6, len(found), level)
 
 
@@ -108,7 +108,8 @@ ONE_OPTION = {"kind": "choices", "options": cases.options(1), "at_most": 1, "no_
 def test_size_is_exact_for_fixed_answers(
     mechanism: str, question: dict[str, Any], n: int, mixed: bool
 ) -> None:
-    # The law of the tally, summed over all reports; then how often its p-value is so small.
+    # This is the law of the tally, summed over all reports; then how often its p-value is that
+    # small.
     survey = cases.survey_of(mechanism, question, "0.5")
     randomizer = survey.questions[0].randomizer
     values = list(laws.values_of(survey.questions[0].domain))
@@ -135,7 +136,7 @@ def test_size_is_exact_for_fixed_answers(
 
 
 def test_honest_reports_of_many_symbols_pass() -> None:
-    # A set of those that were reported has a tail below all floats, and there are more such sets.
+    # A set of reports can have a tail below all floats, and there are more such sets.
     weights = tuple([3] * 2000 + [1] * 2000), tuple([1] * 2000 + [3] * 2000)
     randomizer = Randomizer(Index(2), Table(2, weights))
     survey = Survey({}, "", (Question({"id": "q"}, randomizer),))
@@ -159,7 +160,7 @@ def test_weights_of_honest_reports_pass() -> None:
             assert (row.check, row.n) == ("weights", 300)
             assert row.looks == "as drawn"
             found.append(row.p_value)
-    # Sound checks fail this for one list of seeds in a million.
+    # Sound checks fail this test for one list of seeds in a million.
     assert sum(one <= 0.1 for one in found) <= binom.ppf(1 - 1e-6, len(found), 0.1)
 
 
@@ -184,17 +185,17 @@ def test_a_survey_has_its_checks_in_order(survey: Survey) -> None:
 # By other programs, or by hand
 
 
-def test_cohorts_are_held_against_uniform_by_chi_square() -> None:
+def test_cohorts_are_compared_with_uniform_by_chi_square() -> None:
     survey = cases.survey_of("hadamard", cases.QUESTIONS[2])
     own = np.array([130, 90, 108, 87, 111, 95, 104, 75])
     row = checks(survey, np.stack([own - 40, own * 0 + 40], axis=1))["cohorts"]
     expected = chisquare(own)
     assert row.statistic == pytest.approx(expected.statistic)
-    # Doubled, for the look at single cohorts beside it.
+    # It is doubled, since single cohorts are looked at, too.
     assert row.p_value == pytest.approx(2 * expected.pvalue)
 
 
-def test_numbers_of_ones_are_held_against_their_law_by_chi_square() -> None:
+def test_numbers_of_ones_are_compared_with_their_law_by_chi_square() -> None:
     survey = cases.choice(2, "oue")
     channel = survey.questions[0].randomizer.channel
     p, q = channel.one / channel.total, channel.zero / channel.total
@@ -207,7 +208,7 @@ def test_numbers_of_ones_are_held_against_their_law_by_chi_square() -> None:
 
 
 def test_p_value_of_symbols_covers_every_family_of_counts() -> None:
-    # Two cohorts that always say 0: a chance of e / (e + 1) each, two symbols, three families.
+    # Two cohorts always say 0: a probability of e / (e + 1) each, two symbols, three families.
     survey = cases.survey_of("hashed-krr", cases.QUESTIONS[0])
     channel = survey.questions[0].randomizer.channel
     row = checks(survey, np.array([[9, 0], [9, 0]]))["symbols"]
@@ -229,7 +230,7 @@ def krr_with_fakes(k: int, used: int, fakes: int, n: int = 5000) -> tuple[Plausi
 @pytest.mark.parametrize(
     ("k", "used", "fakes"), [(20, 1, 250), (20, 2, 250), (7, 1, 500), (4, 1, 500), (2, 1, 1000)]
 )
-def test_constant_reports_are_found_where_few_values_are_common(
+def test_constant_reports_are_found_if_few_values_are_frequent(
     k: int, used: int, fakes: int
 ) -> None:
     row, counts = krr_with_fakes(k, used, fakes)
@@ -241,7 +242,7 @@ def test_constant_reports_are_found_where_few_values_are_common(
 def test_constant_reports_that_answers_could_explain_are_not_found(k: int) -> None:
     row, counts = krr_with_fakes(k, k, 250)
     assert row.looks == "as drawn"
-    # They cannot be: for these shares, honest reports have exactly these expected counts.
+    # They cannot be found: for these shares, honest reports have exactly these expected counts.
     (question,) = cases.choice(k, "krr").questions
     channel = question.randomizer.channel
     rows = np.array([channel.weights(x) for x in range(k)]) / channel.total
@@ -250,8 +251,8 @@ def test_constant_reports_that_answers_could_explain_are_not_found(k: int) -> No
     assert shares.min() > 0
 
 
-def test_sets_of_symbols_show_what_no_single_one_does() -> None:
-    # Two of four values are answered; so the other two are too rare, each by less than can be told.
+def test_sets_of_symbols_show_what_single_symbols_do_not() -> None:
+    # People give two of four values, so the other two are too rare, each by less than can be seen.
     survey = cases.choice(4, "krr")
     near, far = (exp(1) / (exp(1) + 3), 1 / (exp(1) + 3))
     honest = np.array([(near + far) / 2, (near + far) / 2, far, far]) * 4500
@@ -277,7 +278,7 @@ def test_reports_with_all_bits_set_are_found_by_weights(mechanism: str, fakes: i
     symbols, weights = plausibility(survey, {"q": counts}, sizes(survey, sent))
     assert (weights.check, weights.looks) == ("weights", "unlike the channel")
     assert weights.n == symbols.n == 2000
-    # Each bit by itself could have been set so often.
+    # Each bit by itself could have been set as often.
     assert symbols.looks == "as drawn"
 
 
@@ -319,7 +320,7 @@ def test_fakes_that_know_half_of_the_cohorts_are_found() -> None:
     survey = cases.choice(300, "hashed-krr", "2")
     counts = cases.tally(survey, [one % 300 for one in range(30000)], "half")
     counts[: len(counts) // 2, 0] += 20
-    # No single cohort has many.
+    # No single cohort has many of them.
     single = binom.sf(counts.sum(axis=1).max() - 1, counts.sum(), 1 / len(counts))
     assert 2 * len(counts) * single > UNLIKELY
     assert checks(survey, counts)["cohorts"].looks == "unlike the channel"
@@ -346,7 +347,7 @@ def test_few_fakes_of_one_cohort_are_found_among_many_cohorts() -> None:
     counts[7, 1] += 12
     row = checks(survey, counts)["cohorts"]
     assert row.looks == "unlike the channel"
-    # Of 12 cohorts each, 571 classes; chi-square alone does not see it.
+    # There are 571 classes of 12 cohorts each; chi-square alone does not see it.
     assert chi2.sf(row.statistic, 570) > UNLIKELY
 
 
@@ -384,9 +385,9 @@ def test_equal_reports_are_unlike_the_channel_or_too_few(
 def test_too_few_ends_where_equal_reports_would_be_found() -> None:
     survey = cases.choice(2, "krr")
     looks = [checks(survey, np.array([[n, 0]]))["symbols"].looks for n in range(1, 60)]
-    # 2 sets and e / (e + 1) of each report: 2 * 0.731^n is below 1e-4 from 32 on.
+    # 2 sets, and e / (e + 1) for each report: 2 * 0.731^n is below 1e-4 from 32 on.
     assert looks == ["too few"] * 31 + ["unlike the channel"] * 28
-    # Of unequal answers, those that are the rarest count.
+    # If answers are not equal, the rarest ones count.
     survey = cases.survey_of("forced", cases.QUESTIONS[0])
     found = [checks(survey, np.array([counts]))["symbols"].looks for counts in ((40, 0), (0, 40))]
     assert found == ["unlike the channel", "as drawn"]

@@ -1,4 +1,4 @@
-"""What fakes can have moved: never more than stated, and that much by some fakes."""
+"""Fakes can have moved estimates at most as far as stated, and some fakes reach that."""
 
 import sys
 from fractions import Fraction
@@ -41,7 +41,7 @@ def honest(survey: Survey, n: int, *key: Any) -> list[Any]:
 
 
 def exact(survey: Survey, counts: NDArray[np.int64]) -> dict[str, Fraction | None]:
-    """Estimates by their definition, in fractions; None where they have none."""
+    """Return estimates by their definition, in fractions; None if there is none."""
     (question,) = survey.questions
     found: dict[str, Fraction | None] = {}
     for mean in question.mechanism.means(question.randomizer, question.domain):
@@ -58,11 +58,11 @@ def exact(survey: Survey, counts: NDArray[np.int64]) -> dict[str, Fraction | Non
 
 
 def worst(survey: Survey, reports: list[Any], fakes: int) -> dict[str, float]:
-    """By trying all: how far each estimate is from that without some of the reports."""
+    """Return how far each estimate can be from that without some of the reports, by trying all."""
     counts = tally_of(survey, reports)
     printed = exact(survey, counts)
     found = dict.fromkeys(printed, 0.0)
-    # Equal reports are equal to leave out.
+    # It makes no difference which of equal reports are left out.
     for taken in {
         tuple(sorted(repr(reports[one]) for one in some)): some
         for some in combinations(range(len(reports)), fakes)
@@ -80,7 +80,7 @@ def of_term(survey: Survey, counts: NDArray[np.int64], fakes: int) -> dict[str, 
 
 
 def shifted(survey: Survey, counts: NDArray[np.int64]) -> list[Estimate]:
-    """The estimates whose shift is told: not those of the likeliest distribution of a number."""
+    """Return the estimates with a stated shift; a number's likeliest distribution has none."""
     return [row for row in estimates(survey, {"q": counts}) if row.term not in LABELS]
 
 
@@ -118,7 +118,7 @@ def test_shift_is_never_exceeded_by_fakes_added_to_honest_reports(
     genuine = tally_of(survey, honest(survey, 300, mechanism, question, "more"))
     before = {row.term: row.estimate for row in shifted(survey, genuine)}
     moved = 0.0
-    # Any report that the server takes is a fake: so each that was ever drawn, and the longest.
+    # Any report that the server accepts can be a fake: all that were ever drawn, and the longest.
     sent = {repr(one): one for one in honest(survey, 60, mechanism, question, "fakes")}
     for fake in [*sent.values(), survey.questions[0].randomizer.longest()]:
         counts = genuine + tally_of(survey, [fake] * 15)
@@ -132,7 +132,7 @@ def test_shift_is_never_exceeded_by_fakes_added_to_honest_reports(
                 assert shift <= stated[row.term] + 1e-9
                 if not isinf(stated[row.term]) and stated[row.term]:
                     moved = max(moved, shift / stated[row.term])
-    # The bound is no empty one: some fake comes near to it.
+    # The bound is not too wide: some fake comes near it.
     assert moved > 0.5
 
 
@@ -147,8 +147,9 @@ def test_shift_is_never_exceeded_by_fakes_added_to_honest_reports(
 def test_shift_of_several_symbols_is_reached_by_some_reports(
     mechanism: str, epsilon: str, place: int
 ) -> None:
-    # The tally does not tell which report counted for what. So all reports of 4 that a server
-    # takes are tried, with all 2 fakes among them: some reach what is stated of their tally.
+    # The tally does not show which report counted for what. So all tallies of 4 reports that a
+    # server accepts are tried, with all 2 fakes among them: some reach the shift stated for their
+    # tally.
     survey = cases.survey_of(mechanism, cases.QUESTIONS[place], epsilon)
     (question,) = survey.questions
     assert not counts_one(survey)
@@ -178,18 +179,19 @@ def _all(question: Any, value: Any) -> list[Any]:
     return [report for report, _ in question.randomizer.channel.distribution(value)]
 
 
-def test_shift_of_krr_can_be_reckoned_by_hand() -> None:
-    # p = 3/4, q = 1/4: a report for it scores 3/2, another -1/2. Of 100 reports 60 score an
-    # estimate of 0.7; without 10 of the 60, (70 - 15) / 90 = 0.6111; without 10 others, 0.8333.
+def test_shift_of_krr_is_computed_by_hand() -> None:
+    # p = 3/4 and q = 1/4, so a report for the value scores 3/2, another one -1/2. With 60 of 100
+    # reports for it the estimate is 0.7; without 10 of these it is (70 - 15) / 90 = 0.6111, and
+    # without 10 others 0.8333.
     survey = cases.survey_of("warner", cases.QUESTIONS[0])
     found = of_term(survey, np.array([[60, 40]]), 10)
     assert found == pytest.approx({"v0": 75 / 90 - 0.7, "v1": 75 / 90 - 0.7})
-    # All of the 40 may be fakes, but no more of them.
+    # All of the 40 may be fakes, but not more than these.
     assert of_term(survey, np.array([[60, 40]]), 50)["v0"] == pytest.approx(1.5 - 0.7)
 
 
 @cases.every_case
-def test_one_fake_among_many_weighs_about_what_check_says(
+def test_one_fake_among_many_weighs_about_as_much_as_check_says(
     mechanism: str, question: dict[str, Any]
 ) -> None:
     survey = cases.survey_of(mechanism, question)
@@ -199,17 +201,19 @@ def test_one_fake_among_many_weighs_about_what_check_says(
     stated = shifts(survey, {"q": counts}, 1)
     weight, least = poisoning(asked.mechanism, asked.randomizer, asked.domain), 0.4
     for mean in asked.mechanism.means(asked.randomizer, asked.domain):
-        # What `check` says of reports that count for several symbols is a wide bound.
+        # For reports that count for several symbols, `check` gives a wide bound.
         least = least if mean.second is None else 0.2
-        # Per person who can move the mean by its range; if fewer answer, each weighs more.
+        # It is given for a person who can move the mean by its range; if fewer answer, each weighs
+        # more.
         there = float(counts.reshape(-1) @ np.array(mean.present, dtype=float))
         stated["q", mean.term] *= there / 20000 / float(mean.width)
-    # There it is the largest score, and so at least 1; here that less an estimate of 0 to 1.
+    # There it is the largest score, which is at least 1; here it is that less an estimate of 0 to
+    # 1.
     assert least * weight < max(stated.values()) * 20000 < 2 * weight
 
 
 @cases.every_case
-def test_without_fakes_nothing_moved(mechanism: str, question: dict[str, Any]) -> None:
+def test_without_fakes_nothing_moves(mechanism: str, question: dict[str, Any]) -> None:
     survey = cases.survey_of(mechanism, question)
     for reports in ([], honest(survey, 20, "few")):
         counts = tally_of(survey, reports)
@@ -225,7 +229,7 @@ def test_as_many_fakes_as_reports_are_refused(fakes: int) -> None:
         shifts(survey, {"q": np.array([[20, 0, 0]])}, fakes)
 
 
-def test_what_remains_of_an_option_may_tell_nothing() -> None:
+def test_the_remaining_reports_on_an_option_may_say_nothing() -> None:
     survey = cases.survey_of("pick", cases.QUESTIONS[8])
     counts = np.array([[3, 2], [30, 20], [30, 20], [30, 20]])
     assert isinf(of_term(survey, counts, 5)["v0"])

@@ -1,4 +1,4 @@
-"""What models predict: against shares that are known, and against other programs' errors."""
+"""Predictions of models agree with known shares, and with other programs' errors."""
 
 import pickle
 import sys
@@ -18,7 +18,7 @@ from scipy.special import expit, logit
 from analysis.estimate.columns import from_matrix
 from analysis.study.regression import Regression, regress
 
-# The tests are no package, so that no name of theirs can hide one of the application's.
+# The tests are not a package, so none of their names can hide a name of the application.
 sys.path.insert(0, str(Path(__file__).parent))
 
 from test_regression import Array, draw, krr, reported
@@ -51,7 +51,7 @@ def test_shares_of_a_model_are_those_of_its_terms() -> None:
     there = rows["team", "c", "yes"]
     assert there.estimate == pytest.approx(expit(base + slope))
     assert rows["team", "a", "yes"].estimate == rows["old", "no", "yes"].estimate
-    # Of one linear predictor, the interval is that of the predictor.
+    # With one linear predictor, the interval is that of the predictor.
     names = [term.term for term in model.terms]
     weights = np.array([name in ("Intercept", "team[T.c]") for name in names], dtype=float)
     reach = 1.959964 * float(weights @ model.covariance @ weights) ** 0.5
@@ -69,7 +69,8 @@ def test_intervals_hold_the_true_shares_as_often_as_stated() -> None:
             if row.value == "yes" and row.predictor == "team":
                 truth = expit(ODDS[row.answer])
                 held.append(not_none(row.conf_low) <= truth <= not_none(row.conf_high))
-    # 180 intervals, three of a sample; below .89 in less than one of 1,000 runs if .95 is right.
+    # 180 intervals, three for each sample: below .89 in fewer than one of 1,000 runs if .95 is
+    # right.
     assert np.mean(held) > 0.89
 
 
@@ -141,7 +142,7 @@ def test_errors_of_several_answers_are_those_of_their_derivatives() -> None:
 
 
 def _highest(counts: Array, of_y: Array, of_x: Array, odds: NDArray[Any]) -> Array:
-    """(places,) largest log-likelihoods over the shares of x, at (places, values) log-odds."""
+    """Return (places,) log-likelihoods at (places, values) log-odds, maximal over shares of x."""
     yes = expit(odds)[:, :, None]
     seen = np.einsum("ru,gus->gurs", of_x, of_y[:, 0] * (1 - yes) + of_y[:, 1] * yes)
     seen = seen.reshape(*odds.shape, -1)
@@ -152,7 +153,7 @@ def _highest(counts: Array, of_y: Array, of_x: Array, odds: NDArray[Any]) -> Arr
     return np.asarray(np.log(np.einsum("gu,guc->gc", shares, seen)) @ times)
 
 
-# Profiles have several peaks, of slopes that lie far apart, also where y has the share 0 or 1.
+# Profiles have several peaks, of slopes that lie far apart, also if y has the share 0 or 1.
 @pytest.mark.parametrize(("seed", "n", "values"), [(4, 300, 3), (113, 1000, 3), (8, 200, 2)])
 def test_limits_of_shares_are_where_their_profile_crosses_last(
     seed: int, n: int, values: int
@@ -199,7 +200,7 @@ def test_predictions_for_given_answers_are_those_that_are_printed() -> None:
         assert found.equals(model.predict(frame))
         assert found.equals(model.predict(rows))
         assert found[:2].equals(model.predict(frame.iloc[0]))
-    # Not only at the reference of all others.
+    # This holds not only at the reference of all other predictors.
     both = fitted().predict({"team": "c", "old": "yes"})
     truth = expit(ODDS["c"] + 0.8)
     assert both["conf_low"][1] < truth < both["conf_high"][1]
@@ -230,7 +231,7 @@ def test_predictions_for_known_columns_are_those_of_another_program(family: str)
     other = smf.glm(formula, frame, family=theirs).fit()
     expected = other.get_prediction(asked).summary_frame()
     assert found["estimate"].to_numpy() == pytest.approx(expected["mean"].to_numpy(), rel=1e-5)
-    if family != "linear":  # whose variance is by another number of degrees of freedom
+    if family != "linear":  # whose variance has another number of degrees of freedom
         low = expected["mean_ci_lower"].to_numpy()
         assert found["conf_low"].to_numpy() == pytest.approx(low, rel=1e-4)
     name = "center(age)"
@@ -257,7 +258,7 @@ def test_predictions_for_known_columns_are_those_of_another_program(family: str)
         ("team", "expected a mapping of names to values, .*, got str"),
     ],
 )
-def test_values_that_cannot_be_predicted_for_are_told(at: Any, message: str) -> None:
+def test_impossible_values_of_predictors_are_refused(at: Any, message: str) -> None:
     with pytest.raises((ValueError, TypeError), match=message):
         fitted(500).predict(at)
 

@@ -1,4 +1,4 @@
-"""Random intercepts: against lme4, and against integrals that are written out."""
+"""Random intercepts agree with lme4, and with integrals that are written out."""
 
 import sys
 from math import sqrt
@@ -15,17 +15,17 @@ from scipy.stats import norm
 
 from analysis.study.regression import Regression, regress
 
-# The tests are no package, so that no name of theirs can hide one of the application's.
+# The tests are not a package, so none of their names can hide a name of the application.
 sys.path.insert(0, str(Path(__file__).parent))
 
 from test_regression import Array, krr, reported
 
-#: A grid on which the rule of rectangles is as good as exact.
+#: On this grid the rule of rectangles is as good as exact.
 GRID = np.linspace(-7, 7, 561)
 
 
 def people(sizes: NDArray[np.int64], sigma: float, seed: int) -> dict[str, NDArray[Any]]:
-    """True answers y, a predictor x, and their clusters."""
+    """Return true answers y, a predictor x, and their clusters."""
     rng = np.random.default_rng(seed)
     school = np.repeat(np.arange(len(sizes)), sizes)
     x = rng.integers(0, 2, len(school))
@@ -36,7 +36,7 @@ def people(sizes: NDArray[np.int64], sigma: float, seed: int) -> dict[str, NDArr
 def written_out(
     known: dict[str, NDArray[Any]], codes: NDArray[Any], matrix: Array, at: Array
 ) -> float:
-    """The log-likelihood at an intercept, a slope and sigma."""
+    """Return the log-likelihood at an intercept, a slope and sigma."""
     odds = at[0] + at[1] * known["x"][:, None] + at[2] * GRID
     of_no, of_yes = matrix[codes].T[:, :, None]
     each = np.log(of_no * expit(-odds) + of_yes * expit(odds))
@@ -76,7 +76,7 @@ def test_through_noise_it_is_the_maximum_of_the_written_out_integral() -> None:
 
     assert -fall(best) == pytest.approx(not_none(found.log_likelihood), abs=1e-5)
     assert minimize(fall, best, method="BFGS").x == pytest.approx(best, abs=2e-3)
-    # At a limit of the spread the other parameters are the likeliest.
+    # At a limit of sigma the other parameters are the likeliest.
     for limit in (not_none(found.terms[2].conf_low), not_none(found.terms[2].conf_high)):
         there = minimize(fall, best[:2], args=(limit,), method="BFGS").fun
         assert 2 * (there - fall(best)) == pytest.approx(3.8415, abs=5e-3)
@@ -93,9 +93,9 @@ def test_large_clusters_are_integrated_where_their_intercept_is() -> None:
     assert found.log_likelihood == pytest.approx(whole, abs=1e-5)
 
 
-def test_clusters_that_do_not_differ_have_the_spread_0() -> None:
+def test_clusters_that_do_not_differ_have_sigma_0() -> None:
     known = people(np.full(12, 10), 0.0, 6)
-    # As many events in each cluster as chance would never have it.
+    # There are as many events in each cluster, which chance alone would hardly give.
     known["y"], known["x"] = np.tile([0, 1], 60), np.tile([0, 1, 1, 0, 0], 24)
     found, plain = (regress("y ~ x", {}, known, random=name) for name in ("school", None))
     spread = found.terms[2]
@@ -136,7 +136,9 @@ def test_average_effects_are_averages_over_the_intercept() -> None:
         ({"formula": "w ~ x"}, 'with two answers, got "w", which respondents can skip'),
     ],
 )
-def test_what_has_no_random_intercept_is_said(options: dict[str, Any], message: str) -> None:
+def test_models_without_random_intercepts_are_refused(
+    options: dict[str, Any], message: str
+) -> None:
     rng = np.random.default_rng(7)
     known = people(np.full(6, 10), 0.5, 7)
     gaps = np.array(["a", "b"] * 29 + ["", "a"], dtype=object)

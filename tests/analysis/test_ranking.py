@@ -1,4 +1,4 @@
-"""Ranks of answers: how often they hold, by exact sums and by simulation, and what they tell."""
+"""Ranks of answers hold as often as stated, by exact sums and by simulation."""
 
 import sys
 from itertools import product
@@ -32,7 +32,7 @@ def of_three(epsilon: str = "2") -> Survey:
 
 
 def true_ranks(shares: list[float]) -> list[tuple[int, int]]:
-    """The lowest and the highest rank of each share, with ties."""
+    """Return the lowest and the highest rank of each share, with ties."""
     every = np.array(shares)
     return [(1 + int((every > x).sum()), len(shares) - int((every < x).sum())) for x in every]
 
@@ -62,7 +62,7 @@ def test_ranks_and_the_first_hold_exactly(shares: list[float]) -> None:
     assert wrong <= 0.05
     assert wrong_first <= 0.05
     if shares == [0.5, 0.5, 0.0]:
-        # Not needlessly seldom: of the first two, one leads by chance.
+        # Nor do they err too seldom: of the first two, one leads by chance.
         assert wrong_first > 0.015
 
 
@@ -72,7 +72,7 @@ def test_the_first_of_k_rr_is_first_by_a_sign_test_against_the_second() -> None:
     assert rows["v1"].p_first is None
     assert [row.order for row in rows.values()] == [1, 2, 3]
     assert rows["v0"].is_first
-    # Of all ranks at once less can be told: Bonferroni of six, and then of four.
+    # All ranks at once can be shown less often: Bonferroni over six pairs, and then over four.
     assert (rows["v0"].rank_low, rows["v0"].rank_high) == (1, 2)
     assert (rows["v2"].rank_low, rows["v2"].rank_high) == (2, 3)
     assert binomtest(60, 82, alternative="greater").pvalue < 0.05 / 6
@@ -95,14 +95,14 @@ def test_words_say_no_more_than_ranks() -> None:
     assert sentence([]) == ""
 
 
-def test_what_is_rejected_implies_more_and_loops_tell_nothing() -> None:
+def test_rejections_imply_others_and_loops_imply_nothing() -> None:
     p_values = np.ones((3, 3))
     p_values[0, 1] = p_values[1, 2] = 0.001
     assert surely_above(p_values, 0.05).tolist() == [
         *([False, True, True], [False, False, True]),
         [False, False, False],
     ]
-    # With one pair that differs, of three values at least two pairs do: .05 / 4 is enough then.
+    # If one pair of three values differs, at least two pairs do, so .05 / 4 is enough then.
     p_values[1, 2] = 0.0124
     assert surely_above(p_values, 0.05)[1, 2]
     p_values[0, 1] = 0.0084
@@ -153,7 +153,7 @@ def test_ranks_follow_large_samples(name: str, kind: dict[str, Any]) -> None:
     assert rows[first].is_first
     assert rows[first].rank_high == 1
     assert rows[second].rank_low == 2
-    # Shares are told as estimates tell them.
+    # Shares are written as in the table of estimates.
     found = {
         row.term: row.estimate
         for row in estimates(survey, {question.id: one_question.tally(survey, values, name)})
@@ -166,7 +166,7 @@ def test_ranks_follow_large_samples(name: str, kind: dict[str, Any]) -> None:
     ("name", "epsilon", "n"),
     [*product(("krr", "subset", "oue", "optimal"), ("1", "4"), (30, 300))],
 )
-def test_ranks_hold_and_tell_more_than_intervals_that_do_not_overlap(
+def test_ranks_hold_and_are_narrower_than_those_of_intervals(
     name: str, epsilon: str, n: int
 ) -> None:
     kind = "scale" if name == "optimal" else "choice"
@@ -187,14 +187,14 @@ def test_ranks_hold_and_tell_more_than_intervals_that_do_not_overlap(
             found = estimates(survey, {question.id: tally}, simultaneous=True)
             bounds = [row for row in found if row.term in terms]
             naive += sum(one.conf_low > other.conf_high for one in bounds for other in bounds)
-    # At .05 of 200, 20 or more have a chance of 2e-3; measured were at most 3.
+    # At .05, 20 or more of 200 have a probability of 2e-3; at most 3 were measured.
     assert wrong < 20
     assert apart >= naive
 
 
 @pytest.mark.more
 def test_options_that_exclude_each_other_and_share_reports_have_no_false_first() -> None:
-    """Errors of options that one report tells of go against each other then."""
+    """If one report is about both options, their errors have opposite signs."""
     kind = {"kind": "choices", "options": one_question.options(2), "at_most": 2, "no_answer": False}
     survey = one_question.survey_of("group", kind, "4")
     rng, false = np.random.default_rng(1), 0

@@ -1,4 +1,4 @@
-"""The files of google/rappor, read as its own programs do, or refused where the mistake is."""
+"""The files of google/rappor are read as its own programs read them, or refused at the mistake."""
 
 import csv
 import hmac
@@ -60,7 +60,7 @@ def test_quotes_marks_and_line_ends_of_other_programs_are_read(folder: Path) -> 
     assert read_map(folder / "map.csv", PARAMS)[0] == ["a,\nb", 'ε "q"']
 
 
-def test_chances_are_those_of_the_paper() -> None:
+def test_probabilities_are_those_of_the_paper() -> None:
     # Section 4: q* = (1/2) f (p + q) + (1 - f) q, and p* with p; here .625 and .375 by hand.
     chances = PARAMS.chances()
     assert chances.p == pytest.approx(0.625)
@@ -74,7 +74,7 @@ def test_chances_are_those_of_the_paper() -> None:
 
 
 def test_bloom_bits_are_googles() -> None:
-    # Its C++ encoder, compiled: "foo" in cohort 3 of a metric sets the Bloom filter to 4112.
+    # By its compiled C++ encoder, "foo" in cohort 3 of a metric sets the Bloom filter to 4112.
     assert sum(1 << bit for bit in set(google_bloom("foo", 3, 32, 2))) == 4112
     assert sum(1 << bit for bit in set(google_bloom("foo", 3, 16, 2))) == 4112
 
@@ -161,7 +161,7 @@ def test_a_bad_file_is_refused_with_line_and_column(
     assert str(caught.value).startswith(f"{folder / name}: {message}")
 
 
-def test_what_is_not_utf_8_is_refused_with_line_and_column(folder: Path) -> None:
+def test_other_encodings_than_utf_8_are_refused_with_line_and_column(folder: Path) -> None:
     (folder / "map.csv").write_bytes("a,1,2,5,5\nb,1,é,5,5\n".encode("latin-1"))
     with pytest.raises(
         RapporFileError, match="line 2, column 3: expected UTF-8, got the byte 0xe9"

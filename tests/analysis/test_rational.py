@@ -1,4 +1,4 @@
-"""Decoding is exact: expectations are sums of fractions and equal their targets."""
+"""Decoding is exact: expectations are sums of fractions that equal their targets."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -54,7 +54,7 @@ def test_variance_of_the_uniform_mixture_is_least() -> None:
     assert 0 < condition <= 1
 
 
-def test_zero_pivots_are_swapped_away() -> None:
+def test_zero_pivots_are_swapped() -> None:
     assert solve([[0, 2], [3, 1]], [[4, 5]]) == [[1, 2]]
 
 
@@ -71,8 +71,8 @@ def test_rank_counts_independent_rows() -> None:
         ([[31, 10], [10, 31]], False),  # more than three times
         ([[3, 1], [2, 3]], False),  # unequal sums
         ([[3, 0], [0, 3]], False),  # a report that proves the answer
-        ([[2, 2], [2, 2]], False),  # tells nothing
-        ([[3 * 2**31, 2**31], [2**31, 3 * 2**31]], False),  # no 32-bit word
+        ([[2, 2], [2, 2]], False),  # says nothing
+        ([[3 * 2**31, 2**31], [2**31, 3 * 2**31]], False),  # not a 32-bit word
     ],
 )
 def test_proof_of_a_ratio_of_three(rows: list[list[int]], expected: bool) -> None:
@@ -90,7 +90,7 @@ def test_proof_of_a_ratio_of_three(rows: list[list[int]], expected: bool) -> Non
         ([[1, 2], [2, 1]], [[0, 1, 2]], "one for each input"),
     ],
 )
-def test_what_cannot_be_decoded_is_refused(
+def test_tables_that_cannot_be_decoded_are_refused(
     rows: list[list[int]], targets: list[list[int]], message: str
 ) -> None:
     with pytest.raises(ValueError, match=message):

@@ -1,4 +1,4 @@
-"""Reports are read by columns, as they were sent: the inverse of drawing many at once."""
+"""Reports are read by columns as they were sent, the inverse of drawing many at once."""
 
 import sys
 from pathlib import Path
@@ -43,7 +43,7 @@ def test_reports_are_read_as_they_were_sent(channel: Channel) -> None:
 
 
 @channels.every_law
-def test_a_tally_says_which_reports_came_where_each_counts_for_one_symbol(channel: Any) -> None:
+def test_a_tally_shows_which_reports_came_if_each_counts_for_one_symbol(channel: Any) -> None:
     reports = [
         laws.sent(report) for report, _ in channel.distribution(channels.symbols_of(channel)[0])
     ]
@@ -61,7 +61,7 @@ def test_a_tally_says_which_reports_came_where_each_counts_for_one_symbol(channe
 @pytest.mark.parametrize(
     "channel", [*(Bits(n, 3, 1, 4) for n in range(1, 80)), Bits(4096, 3, 1, 4), Subset(70, 9, 3, 1)]
 )
-def test_what_is_drawn_is_what_is_read_when_it_was_sent(channel: Any) -> None:
+def test_drawn_reports_are_read_back_after_sending(channel: Any) -> None:
     symbol = (0,) if channel.takes_bits else 0
     reports = channel.randomize_many(channels.repeated(channel, symbol, 20), seeded_block("read"))
     texts = laws.wire(channel, reports)

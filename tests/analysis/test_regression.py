@@ -1,4 +1,4 @@
-"""Regression: against written-out likelihoods, exact tables, and another program."""
+"""Regression agrees with written-out likelihoods, exact tables, and another program."""
 
 from collections.abc import Callable
 from itertools import product
@@ -25,7 +25,7 @@ def krr(k: int, epsilon: float) -> Array:
 def reported(
     rng: np.random.Generator, name: str, values: str, true: NDArray[np.int64], matrix: Array
 ) -> Column:
-    """A column of what people with these true values report."""
+    """Return a column of what people with these true values report."""
     bounds = matrix.cumsum(axis=0)[:-1].T[true]
     codes = (rng.random(len(true))[:, None] > bounds).sum(axis=1)
     return from_matrix(name, values.split(), codes, matrix)
@@ -37,7 +37,7 @@ def draw(rng: np.random.Generator, shares: Array) -> NDArray[np.int64]:
 
 
 def second(of: Callable[[Array], float], at: Array, h: float = 2e-3) -> Array:
-    """Second derivatives by central differences of fourth order."""
+    """Return second derivatives by central differences of fourth order."""
     steps = h * np.eye(len(at))
     parts = ((1, 8 / 12), (2, -1 / 12))
 
@@ -56,7 +56,7 @@ def second(of: Callable[[Array], float], at: Array, h: float = 2e-3) -> Array:
 
 
 def direct(fall: Callable[[Array], float], start: Array) -> tuple[Array, Array]:
-    """Parameters and errors of a written-out likelihood, by an optimizer that knows no more."""
+    """Return parameters and errors of a written-out likelihood, by a general optimizer."""
     found = minimize(fall, start, method="BFGS", options={"gtol": 1e-5})
     found = minimize(fall, found.x, method="Nelder-Mead", options={"xatol": 1e-7, "fatol": 1e-10})
     return found.x, np.sqrt(np.diag(np.linalg.inv(second(fall, found.x))))
@@ -173,7 +173,7 @@ def test_a_randomized_predictor_of_a_known_outcome_is_the_likeliest(family: str)
 
 
 def test_the_highest_of_several_maxima_is_taken() -> None:
-    # With this seed the way from the middle ends at a log-likelihood of -209.8.
+    # With this seed the search that starts in the middle ends at a log-likelihood of -209.8.
     rng, age = people(100, 78)
     latent = rng.integers(0, 2, 100)
     y = 2 * latent + 0.3 * rng.normal(size=100)
@@ -209,7 +209,7 @@ def test_randomized_outcome_and_predictors_together_are_the_likeliest() -> None:
 
 
 def _all_reports() -> tuple[dict[str, Column], Array, Array]:
-    """Columns y, x, s with each combination of reports and of a known 0 or 1, and its chance."""
+    """Return columns y, x, s with each combination of reports and a known 0 or 1, and its law."""
     matrix, three = np.array([[0.8, 0.3], [0.2, 0.7]]), krr(3, 1.0)
     combinations = np.array(list(product(range(2), range(2), range(3), range(2))))
     chance = np.zeros(len(combinations))
@@ -229,13 +229,13 @@ def _all_reports() -> tuple[dict[str, Column], Array, Array]:
     return columns, g.astype(float), chance
 
 
-def test_of_all_reports_as_they_are_expected_the_truth_is_estimated() -> None:
+def test_expected_reports_give_the_true_model() -> None:
     columns, g, chance = _all_reports()
     found = regress("y ~ x + g + s", columns, {"g": g}, weights=1e4 * chance)
     assert [term.estimate for term in found.terms] == pytest.approx(
         [-0.5, 0.9, 0.4, -0.2], abs=1e-5
     )
-    # Who takes reports for answers is far off.
+    # An analysis that takes reports for answers is far off.
     naive = sm.GLM(
         columns["y"].codes,
         sm.add_constant(np.column_stack([columns["x"].codes, g, columns["s"].codes])),
@@ -301,7 +301,7 @@ def test_sandwich_is_its_formula_with_weights() -> None:
     assert scaled.log_likelihood == pytest.approx(7 * not_none(found.log_likelihood))
 
 
-def test_the_sandwich_of_respondents_who_are_alike_has_squares_of_their_own_weights() -> None:
+def test_the_sandwich_of_equal_respondents_squares_their_own_weights() -> None:
     rng, _ = people(400, 9)
     k, y, weights = rng.integers(0, 3, 400), rng.integers(0, 2, 400), rng.gamma(2.0, size=400)
     found = regress("y ~ k", {}, {"k": k, "y": y}, weights=weights)
@@ -343,7 +343,7 @@ def _identity(name: str, values: list[str], true: NDArray[np.int64]) -> Column:
     return from_matrix(name, values, true, np.eye(len(values)))
 
 
-def test_without_noise_it_is_what_statsmodels_says() -> None:
+def test_without_noise_it_is_the_result_of_statsmodels() -> None:
     rng, age = people(600, 8)
     team = rng.choice(["a", "b", "c"], 600)
     x = rng.integers(0, 2, 600)
@@ -381,7 +381,7 @@ def test_without_noise_it_is_what_statsmodels_says() -> None:
     size = 1e5 * (eta + rng.normal(size=600))
     ols = sm.OLS(size / 1e5, design).fit()
     found = regress(f"I(size / 1e5) ~ {right}", columns, known | {"size": size}, family="linear")
-    # The likeliest variance has n below, not n - p.
+    # The likeliest variance has the divisor n, not n - p.
     agrees(found, ols.params, ols.bse * np.sqrt(595 / 600))
     found = regress(f"size ~ {right}", columns, known | {"size": size}, family="linear")
     assert [t.estimate for t in found.terms] == pytest.approx(1e5 * ols.params, rel=1e-6)

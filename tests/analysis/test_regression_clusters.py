@@ -1,4 +1,4 @@
-"""Models of respondents in clusters and strata: against another program and written-out sums."""
+"""Models of respondents in clusters agree with another program and with written-out sums."""
 
 import sys
 from pathlib import Path
@@ -14,7 +14,7 @@ from scipy.stats import t
 
 from analysis.study.regression import Regression, regress
 
-# The tests are no package, so that no name of theirs can hide one of the application's.
+# The tests are not a package, so none of their names can hide a name of the application.
 sys.path.insert(0, str(Path(__file__).parent))
 
 from test_regression import Array, krr, people, reported
@@ -101,13 +101,13 @@ def test_totals_of_a_randomized_outcome_are_about_the_means_of_their_strata() ->
     assert found.clusters == 12
 
 
-def test_respondents_who_are_alike_count_within_their_cluster() -> None:
+def test_equal_respondents_count_within_their_cluster() -> None:
     rng = np.random.default_rng(4)
     group = np.tile([0, 1], 300)
     true = ((rng.random(600) < 0.3 + 0.3 * group) | (np.arange(600) < 100)).astype(int)
     column = reported(rng, "y", "no yes", true, krr(2, 2.0))
     labels = np.repeat(["a", "b", "c", "d", "e", "f"], 100)
-    # Numbers that are next to equal keep rows apart.
+    # Numbers that are nearly equal keep rows apart.
     apart = group + 1e-9 * rng.normal(size=600)
     together, single = (
         regress("y ~ g", {"y": column}, {"g": each}, clusters=labels) for each in (group, apart)
@@ -115,12 +115,12 @@ def test_respondents_who_are_alike_count_within_their_cluster() -> None:
     assert _errors(together) == pytest.approx(_errors(single), rel=1e-5)
 
 
-def test_a_cluster_of_each_respondent_is_a_sample_without_clusters() -> None:
+def test_a_cluster_for_each_respondent_is_a_sample_without_clusters() -> None:
     known = _known(5)
     size = len(CLUSTERS)
     single = regress("y ~ age", {}, known, clusters=np.arange(size))
     plain = regress("y ~ age", {}, known, se="sandwich")
-    # Beside the factor of their number, each makes up for what the estimates follow it.
+    # Apart from the factor of their number, each makes up for how far the estimates follow it.
     assert _errors(single) == pytest.approx(_errors(plain) * np.sqrt(size / (size - 1)), rel=0.02)
 
 
@@ -159,6 +159,6 @@ def test_predictions_and_effects_follow_the_clusters() -> None:
         ),
     ],
 )
-def test_what_is_wrong_with_clusters_is_said(options: dict[str, Any], message: str) -> None:
+def test_mistakes_in_clusters_are_named(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         regress("y ~ age", {}, _known(8), **options)

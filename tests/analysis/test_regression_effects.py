@@ -1,4 +1,4 @@
-"""Average marginal effects: against another program, and against the truth."""
+"""Average marginal effects agree with another program, and with the truth."""
 
 import sys
 from functools import partial
@@ -12,13 +12,13 @@ from scipy.special import expit
 
 from analysis.study.regression import regress
 
-# The tests are no package, so that no name of theirs can hide one of the application's.
+# The tests are not a package, so none of their names can hide a name of the application.
 sys.path.insert(0, str(Path(__file__).parent))
 
 from test_regression import krr, people, reported
 
 
-def test_without_noise_effects_are_what_statsmodels_says() -> None:
+def test_without_noise_effects_are_those_of_statsmodels() -> None:
     rng, age = people(700, 1)
     team = rng.integers(0, 2, 700)
     design = np.column_stack([np.ones(700), age, team])
@@ -38,7 +38,7 @@ def test_without_noise_effects_are_what_statsmodels_says() -> None:
     assert again.effects[3].estimate == pytest.approx(rows[1].estimate)
 
 
-def test_the_slope_follows_what_a_formula_makes_of_a_number() -> None:
+def test_the_slope_follows_functions_of_a_number() -> None:
     rng, age = people(400, 2)
     hours = rng.integers(1, 4, 400)
     y = rng.poisson(hours * np.exp(0.3 * age))
@@ -55,7 +55,7 @@ def test_the_slope_follows_what_a_formula_makes_of_a_number() -> None:
 
 @pytest.mark.more
 def test_effects_of_latent_answers_cover_the_truth() -> None:
-    # The other predictor is latent, too, so that its shares count, and some leave it out.
+    # The other predictor is latent, too, so its shares count, and some people leave it out.
     held, runs, shares = 0, 80, np.array([0.4, 0.6])
     chance = expit(np.array([[-1.5, -0.5], [0.0, 1.0]]))
     truth = float((chance[1] - chance[0]) @ shares)
@@ -75,11 +75,11 @@ def test_effects_of_latent_answers_cover_the_truth() -> None:
         held += not_none(effect.conf_low) <= truth <= not_none(effect.conf_high)
         no = next(row for row in found.effects if row.predictor == "x" and row.value == "no")
         assert no.estimate == pytest.approx(-effect.estimate)
-    # Fewer than 69 of 80 hold in less than one of 1,000 runs if .95 is right.
+    # Fewer than 69 of 80 hold in fewer than one of 1,000 runs if .95 is right.
     assert held >= 69
 
 
-def test_effects_have_no_error_where_a_term_is_infinite_and_none_are_asked_for_in_vain() -> None:
+def test_effects_have_no_error_where_a_term_is_infinite() -> None:
     group = np.repeat([0, 1], [50, 80])
     known = {"g": group, "y": np.where(group == 1, np.arange(130) % 4 == 0, 0).astype(int)}
     found = regress("y ~ g", {}, known, effects=True)

@@ -1,4 +1,4 @@
-"""Formulas: what terms are made of known columns, and of randomized ones with no-answer."""
+"""Formulas make the right terms from known columns, and from randomized ones with no-answer."""
 
 from itertools import product
 
@@ -21,7 +21,7 @@ Z = RNG.integers(0, 2, N)
 
 
 def _column(name: str, values: str, codes: NDArray[np.int64], *amounts: float) -> Column:
-    """Not randomized, so that another program fits the same."""
+    """Return a column that is not randomized, so that another program fits the same model."""
     names = values.split()
     return from_matrix(name, names, codes, np.eye(len(names)), amounts or None)
 
@@ -91,7 +91,7 @@ AMOUNT_S, AMOUNT_T = np.where(S == 3, 0, S + 1), np.where(T == 3, 0, T + 4)
         ),
     ],
 )
-def test_who_gave_no_answer_has_a_level_and_slopes_of_their_own(
+def test_people_without_an_answer_have_a_level_and_slopes_of_their_own(
     formula: str, terms: dict[str, Array]
 ) -> None:
     found = design(f"y ~ {formula}", COLUMNS, KNOWN)
@@ -103,7 +103,7 @@ def test_who_gave_no_answer_has_a_level_and_slopes_of_their_own(
     )
 
 
-def test_the_slope_among_those_without_an_answer_does_not_move_that_of_the_others() -> None:
+def test_slopes_of_people_without_an_answer_do_not_move_other_slopes() -> None:
     rng = np.random.default_rng(2)
     s, x = rng.integers(0, 4, 6000), rng.normal(size=6000)
     slope = np.where(s < 3, 0.5 * s, 0.5)
@@ -113,7 +113,7 @@ def test_the_slope_among_those_without_an_answer_does_not_move_that_of_the_other
     column = from_matrix("s", COLUMNS["s"].values, codes, matrix, COLUMNS["s"].amounts)
     found = regress("y ~ s * x", {"s": column}, {"y": yes, "x": x}, no_answer="category")
     terms = {term.term: term for term in found.terms}
-    # Each is within 4 standard errors but for a probability of 6e-5.
+    # Each is within 4 standard errors, except with a probability of 6e-5.
     for name, true in {"x": -0.5, "s:x": 0.5, "s[no-answer]:x": 1.0, "s": 0.3}.items():
         error = not_none(terms[name].std_error)
         assert abs(not_none(terms[name].estimate) - true) < 4 * error
@@ -135,7 +135,7 @@ def test_the_slope_among_those_without_an_answer_does_not_move_that_of_the_other
     ],
 )
 def test_functions_of_known_columns_are_those_of_the_respondents(formula: str) -> None:
-    """Beside a randomized predictor, or without one, they are as if its values were known."""
+    """With or without a randomized predictor, functions are as if its values were known."""
     text = np.where(Z == 1, "yes", "no")
     columns, known = {"z": COLUMNS["z"]}, {**KNOWN, "Z": Z}
     for right in (formula, f"z + {formula}"):
@@ -188,14 +188,14 @@ def test_each_combination_has_its_design_once() -> None:
     assert (found.matrix == found.matrix[:1]).all()
 
 
-def test_categories_of_whole_numbers_read_as_such() -> None:
+def test_categories_of_whole_numbers_have_names_of_whole_numbers() -> None:
     rng = np.random.default_rng(3)
     sex, half = rng.integers(1, 3, 300).astype(float), rng.integers(1, 4, 300) / 2
     known = {
         "sex": sex,
         "half": half,
         "age": rng.normal(size=300),
-        # Its name is also a part of that of another column.
+        # Its name is also a part of another column's name.
         "e": np.array(["1.0", "2.0"])[rng.integers(0, 2, 300)],
         "y": rng.integers(0, 2, 300),
     }

@@ -1,4 +1,4 @@
-"""Models that need no law of the errors, and what is said of those that have a wrong one."""
+"""Some models need no law of the errors; a wrong law is reported."""
 
 from collections.abc import Callable
 from functools import partial
@@ -25,7 +25,7 @@ def krr(k: int, epsilon: float) -> Array:
 def people(
     seed: int, n: int = 2000, epsilon: float = 1.0
 ) -> tuple[Array, NDArray[np.int64], Column, np.random.Generator]:
-    """Known ages, latent 0 and 1, reports of those, and a generator for the rest."""
+    """Return known ages, latent 0 and 1, reports of these, and a generator for the rest."""
     rng = np.random.default_rng(seed)
     age, latent = rng.normal(size=n), (rng.random(n) < 0.3).astype(int)
     matrix = krr(2, epsilon)
@@ -34,7 +34,7 @@ def people(
 
 
 def drawn(law: str, seed: int) -> tuple[dict[str, Column], dict[str, NDArray[Any]], str]:
-    """Effects of 0.5 and 0.3, by a law of the outcome."""
+    """Draw outcomes with effects of 0.5 and 0.3, by a law."""
     age, latent, column, rng = people(seed)
     eta = 0.5 * latent + 0.3 * age
     outcomes: dict[str, Callable[[], NDArray[Any]]] = {
@@ -52,7 +52,7 @@ def _warned(found: Regression) -> bool:
 
 
 @pytest.mark.parametrize("law", ["exponential", "gamma"])
-def test_corrected_scores_find_the_truth_where_the_law_is_another(law: str) -> None:
+def test_corrected_scores_find_the_truth_under_another_law(law: str) -> None:
     covered, estimates = 0, []
     for seed in range(20):
         columns, known, family = drawn(law, seed)
@@ -61,8 +61,8 @@ def test_corrected_scores_find_the_truth_where_the_law_is_another(law: str) -> N
         term = found.terms[1]
         covered += not_none(term.conf_low) <= 0.5 <= not_none(term.conf_high)
         estimates.append(not_none(term.estimate))
-    # At a coverage of 0.92 fewer than 14 of 20 have a probability of 6e-4; by maximum likelihood
-    # 5 % of intervals cover. The mean has an error of 0.03, and is 1.2 or 2.5 there.
+    # At a coverage of 0.92, fewer than 14 of 20 have a probability of 6e-4; by maximum likelihood 5
+    # % of intervals cover. The mean has an error of 0.03, and is 1.2 or 2.5 there.
     assert covered >= 14
     assert np.mean(estimates) == pytest.approx(0.5, abs=0.1)
 
@@ -71,9 +71,9 @@ def test_corrected_scores_find_the_truth_where_the_law_is_another(law: str) -> N
     ("law", "least", "most"),
     [("normal", 0, 1), ("poisson", 0, 1), ("exponential", 5, 8), ("gamma", 8, 8)],
 )
-def test_a_law_that_reports_speak_against_is_told(law: str, least: int, most: int) -> None:
-    # Alarms have chances of 0.001, 0.001, 0.95 and 1: of 8, two or more false ones 3e-5, fewer
-    # than 5 true ones 4e-4.
+def test_a_law_that_reports_contradict_is_reported(law: str, least: int, most: int) -> None:
+    # Alarms have probabilities of 0.001, 0.001, 0.95 and 1. Of 8, two or more false alarms have a
+    # probability of 3e-5, and fewer than 5 true ones 4e-4.
     warned = 0
     for seed in range(8):
         columns, known, family = drawn(law, seed)
@@ -95,14 +95,14 @@ def test_the_warning_names_the_terms_and_what_to_do() -> None:
     assert "counts vary more than that law allows" in message
 
 
-def test_counts_that_vary_less_are_told_too() -> None:
+def test_counts_that_vary_less_are_also_reported() -> None:
     age, latent, column, rng = people(3)
     y = rng.binomial(4, 0.25 * np.exp(0.3 * latent + 0.1 * np.tanh(age)))
     found = regress("y ~ u", {"u": column}, {"y": y}, family="poisson")
     assert "vary less" in found.messages[0]
 
 
-def test_with_weights_a_wrong_law_is_told_as_well() -> None:
+def test_a_wrong_law_is_reported_also_with_weights() -> None:
     columns, known, family = drawn("gamma", 2)
     weights = np.random.default_rng(5).gamma(4.0, size=2000)
     assert _warned(regress("y ~ u + age", columns, known, family=family, weights=weights))
@@ -110,7 +110,7 @@ def test_with_weights_a_wrong_law_is_told_as_well() -> None:
     assert not _warned(regress("y ~ u + age", columns, known, family=family, weights=weights))
 
 
-def test_too_few_reports_to_check_the_law_are_told() -> None:
+def test_too_few_reports_to_check_the_law_are_flagged() -> None:
     _, latent, column, rng = people(4, n=100, epsilon=0.3)
     y = latent + rng.normal(size=100)
     found = regress("y ~ u", {"u": column}, {"y": y}, family="linear")
@@ -189,7 +189,7 @@ def test_without_noise_a_wrong_law_of_errors_moves_no_term() -> None:
 @pytest.mark.parametrize(
     ("values", "event", "other"), [("no yes", "yes", "no"), ("yes no no-answer", "yes", "no")]
 )
-def test_a_logistic_model_tells_which_answer_is_the_event(
+def test_a_logistic_model_says_which_answer_is_the_event(
     values: str, event: str, other: str
 ) -> None:
     names = values.split()
@@ -214,7 +214,7 @@ def test_large_amounts_of_a_randomized_outcome_have_errors() -> None:
 
 
 @pytest.mark.parametrize("family", ["linear", "poisson"])
-def test_respondents_who_are_alike_count_in_corrected_scores_as_often_as_they_are(
+def test_equal_respondents_count_as_often_as_they_occur_in_corrected_scores(
     family: str,
 ) -> None:
     _, latent, column, rng = people(11)
@@ -225,7 +225,7 @@ def test_respondents_who_are_alike_count_in_corrected_scores_as_often_as_they_ar
     assert together.covariance == pytest.approx(single.covariance, rel=1e-5)
 
 
-def test_corrected_scores_tell_their_progress() -> None:
+def test_corrected_scores_report_their_progress() -> None:
     columns, known, family = drawn("gamma", 12)
     seen: list[float] = []
     regress("y ~ u", columns, known, family=family, se="sandwich", progress=seen.append)

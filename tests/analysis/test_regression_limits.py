@@ -1,4 +1,4 @@
-"""Regression: what is refused, what is flagged, and how formulas name things."""
+"""Regression refuses and flags what it must, and formulas name things."""
 
 import sys
 import warnings
@@ -113,7 +113,7 @@ KNOWN: dict[str, NDArray[Any]] = {
         ("y ~ age", {"weights": np.arange(N) == 3}, "as parameters, got 1 for 2"),
     ],
 )
-def test_what_is_wrong_is_said(formula: str, options: dict[str, Any], message: str) -> None:
+def test_mistakes_are_named(formula: str, options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         regress(formula, COLUMNS, KNOWN, **options)
 
@@ -184,7 +184,7 @@ def test_a_group_without_events_gives_no_number_for_itself_alone() -> None:
         regress("true ~ age + team", {}, known | {"true": true}, interval="wald"), ("team[T.b]",)
     )
     column = _noisy(true, ["no", "yes"], 3.0)
-    # Fewer reports of yes than noise alone makes: the likeliest share is 0.
+    # There are fewer reports of yes than noise alone makes, so the likeliest share is 0.
     codes = np.where((team == "b") & (np.arange(3000) % 2 == 0), 0, column.codes)
     column = from_matrix("y", column.values, codes, column.chances)
     _all_unknown(regress("y ~ age + team", {"y": column}, known, interval="wald"), ("team[T.b]",))
@@ -264,10 +264,10 @@ def test_answers_that_hardly_anybody_leaves_out_do_not_hide_a_linear_model() -> 
             assert any("this is a model of those who answered" in text for text in found.messages)
         slope = terms["x"]
         held += not_none(slope.conf_low) <= 0.4 <= not_none(slope.conf_high)
-    # Of 40 intervals at 99 %, at least 37 hold with a chance of .999.
+    # Of 40 intervals at 99 %, at least 37 hold with a probability of .999.
     assert held >= 37
     assert of_answering > 20
-    # So it is of a known outcome, by corrected scores.
+    # The same holds for a known outcome, by corrected scores.
     out = np.minimum(x, 2) + rng.normal(size=n)
     known = regress("out ~ x", columns, {"out": out}, family="linear", se="sandwich")
     assert known.converged
@@ -312,7 +312,7 @@ def test_formulas_name_terms_by_reference_and_value() -> None:
 
 
 def test_amounts_are_numbers_and_no_answer_is_apart() -> None:
-    # Without noise: the slope between 1 and 2, and the mean of those without an answer.
+    # Without noise these are the slope between 1 and 2, and the mean of people without an answer.
     codes = np.repeat([0, 1, 2], 100)
     y = np.repeat([1.0, 3.0, 9.0], 100) + np.tile([-0.5, 0.5], 150)
     column = from_matrix("s", ["1", "2", "no-answer"], codes, np.eye(3), (1.0, 2.0, np.nan))
@@ -323,7 +323,7 @@ def test_amounts_are_numbers_and_no_answer_is_apart() -> None:
     assert [term.estimate for term in found.terms] == pytest.approx([1.0, 2.0, 8.0])
 
 
-def test_equal_rows_are_apart_where_the_formula_tells_their_order() -> None:
+def test_equal_rows_stay_apart_if_the_formula_depends_on_their_order() -> None:
     rng, _ = _people(400)
     k = rng.integers(0, 2, 400)
     y = rng.integers(0, 2, 400)
@@ -383,7 +383,7 @@ def test_derivatives_are_those_of_the_likelihood(outcome: str, cells: int) -> No
     assert np.linalg.eigvalsh(point.most)[0] >= -1e-9
 
 
-def test_latent_values_depend_on_what_the_formula_makes_of_known_columns() -> None:
+def test_latent_values_depend_on_functions_of_known_columns() -> None:
     rng, age = _people(1000)
     column = _noisy(rng.integers(0, 2, 1000), ["2", "3"], 4.0, amounts=(2.0, 3.0))
     known = {"n": rng.poisson(2, 1000), "age": np.exp(age), "k": rng.normal(size=1000)}

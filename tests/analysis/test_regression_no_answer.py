@@ -1,4 +1,4 @@
-"""Models of questions that may be left out: those who answered, and the others on request."""
+"""Models of questions that may be left out are about people who answered, or all on request."""
 
 import re
 import sys
@@ -12,17 +12,17 @@ from scipy.special import expit, logit, softmax
 from analysis.estimate.columns import Column, from_matrix
 from analysis.study.regression import regress
 
-# The tests are no package, so that no name of theirs can hide one of the application's.
+# The tests are not a package, so none of their names can hide a name of the application.
 sys.path.insert(0, str(Path(__file__).parent))
 
 from test_regression import draw, krr, reported
 
-#: Shares of yes by the answer to the other question, of those who answered both.
+#: Shares of yes by the answer to the other question, for people who answered both.
 SHARES = 0.2, 0.5
 
 
 def optional(seed: int, away: float, n: int = 1500, epsilon: float = 2.0) -> dict[str, Column]:
-    """Two questions of which each may be left out; whoever says yes leaves more out."""
+    """Return two questions that may be left out; people who would say yes leave more out."""
     rng = np.random.default_rng(seed)
     x = rng.integers(0, 2, n)
     y = (rng.random(n) < np.array(SHARES)[x]).astype(int)
@@ -36,7 +36,7 @@ def optional(seed: int, away: float, n: int = 1500, epsilon: float = 2.0) -> dic
 
 @pytest.mark.more
 @pytest.mark.parametrize("away", [0.0, 0.05])
-def test_of_those_who_answered_models_converge_and_cover(away: float) -> None:
+def test_models_of_people_who_answered_converge_and_cover(away: float) -> None:
     truth = [logit(SHARES[0]), logit(SHARES[1]) - logit(SHARES[0])]
     covered, runs = np.zeros(2, dtype=int), 60
     for seed in range(runs):
@@ -48,7 +48,7 @@ def test_of_those_who_answered_models_converge_and_cover(away: float) -> None:
             not_none(term.conf_low) <= true <= not_none(term.conf_high)
             for term, true in zip(found.terms, truth, strict=True)
         ]
-    # Fewer than 50 of 60 are covered in one of 1,000 runs if each is in .93.
+    # Fewer than 50 of 60 are covered in one of 1,000 runs if each is covered with .93.
     assert covered.min() >= 50
 
 
@@ -71,7 +71,7 @@ def test_all_of_six_coefficients_have_estimates_and_cover() -> None:
         found = regress("y ~ x", columns, {}, family="multinomial")
         assert found.converged
         assert [term.term for term in found.terms] == names
-        # Reports tell little of the few who gave no answer, which must not matter here.
+        # Reports say little about the few people who gave no answer, which must not matter here.
         assert all(np.isfinite(not_none(term.estimate)) for term in found.terms)
         covered += [
             not_none(term.conf_low) <= true <= not_none(term.conf_high)
@@ -94,7 +94,7 @@ def test_no_answer_is_a_category_on_request() -> None:
         "no-answer:x[T.yes]",
         "no-answer:x[T.no-answer]",
     ]
-    # No term is shared with those who left x out, so the likelihood is the same.
+    # No term is shared with people who left x out, so the likelihood is the same.
     assert found.log_likelihood == pytest.approx(not_none(left.log_likelihood))
     for term, other in zip(found.terms[:2], left.terms, strict=True):
         assert term.estimate == pytest.approx(not_none(other.estimate), abs=1e-4)
@@ -104,7 +104,7 @@ def test_no_answer_is_a_category_on_request() -> None:
 
 @pytest.mark.more
 @pytest.mark.parametrize("family", ["logistic", "linear"])
-def test_who_left_a_predictor_out_by_lot_makes_no_other_matter(family: str) -> None:
+def test_people_who_left_a_predictor_out_by_lot_give_no_effect_to_others(family: str) -> None:
     """A known column that goes with the predictor, but not with the outcome, has a slope of 0."""
     slopes, covered, runs = [], 0, 40
     for seed in range(runs):
@@ -120,7 +120,7 @@ def test_who_left_a_predictor_out_by_lot_makes_no_other_matter(family: str) -> N
         slope = found.terms[2]
         slopes.append(not_none(slope.estimate))
         covered += not_none(slope.conf_low) <= 0 <= not_none(slope.conf_high)
-    # If both share the slope of z, its mean is 0.2 here.
+    # If both shared the slope of z, its mean would be 0.2 here.
     assert abs(np.mean(slopes)) < 4 * np.std(slopes) / runs**0.5 < 0.06
     assert covered >= 33
 
@@ -133,8 +133,8 @@ def test_a_known_category_of_this_name_is_one_like_others() -> None:
     assert [term.term for term in found.terms] == ["Intercept", "g[T.b]", "g[T.no-answer]"]
 
 
-def test_linear_models_of_those_who_answered_need_no_terms_of_others() -> None:
-    # Without noise: the line through the means of those who answered.
+def test_linear_models_of_people_who_answered_need_no_terms_of_others() -> None:
+    # Without noise it is the line through the means of people who answered.
     codes = np.repeat([0, 1, 2], 100)
     y = np.repeat([0, 1, 2], 100)
     values, amounts = ["1", "2", "no-answer"], (1.0, 2.0, np.nan)
@@ -147,9 +147,9 @@ def test_linear_models_of_those_who_answered_need_no_terms_of_others() -> None:
     assert any("a model of those who answered" in message for message in found.messages)
 
 
-def test_the_number_of_those_who_answered_is_told() -> None:
+def test_the_number_of_people_who_answered_is_reported() -> None:
     columns = optional(4, 0.1, epsilon=12.0)
-    # Next to no noise: reports are the answers.
+    # There is hardly any noise, so reports are the answers.
     both = int(((columns["y"].codes != 2) & (columns["x"].codes != 2)).sum())
     message = next(text for text in regress("y ~ x", columns, {}).messages if "about" in text)
     assert re.findall(r"about (\d+) of 1500", message) == [str(both)]

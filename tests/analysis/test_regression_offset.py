@@ -11,13 +11,13 @@ from scipy.special import expit, gammaln
 
 from analysis.study.regression import regress
 
-# The tests are no package, so that no name of theirs can hide one of the application's.
+# The tests are not a package, so none of their names can hide a name of the application.
 sys.path.insert(0, str(Path(__file__).parent))
 
 from test_regression import Array, direct, krr, people, reported
 
 
-def test_an_offset_is_what_statsmodels_takes_for_one() -> None:
+def test_an_offset_is_that_of_statsmodels() -> None:
     rng, age = people(500, 1)
     hours = rng.uniform(1, 40, 500)
     y = rng.poisson(hours * np.exp(-3 + 0.4 * age))
@@ -57,7 +57,7 @@ def test_an_offset_goes_with_a_randomized_predictor() -> None:
     found = regress("y ~ x", columns, known, family="poisson", offset="log(hours)")
     assert [term.estimate for term in found.terms] == pytest.approx(parameters[:2], abs=1e-4)
     assert [term.std_error for term in found.terms] == pytest.approx(errors[:2], abs=1e-3)
-    # Counts follow the law, if the hours are taken into account, and only then.
+    # Counts follow the law only if the hours are taken into account.
     assert not any("speak against" in message for message in found.messages)
     without = regress("y ~ x", columns, known, family="poisson")
     assert any("speak against" in message for message in without.messages)
@@ -66,7 +66,7 @@ def test_an_offset_goes_with_a_randomized_predictor() -> None:
         assert abs(not_none(term.estimate) - true) < 4 * not_none(term.std_error) < 0.6
 
 
-def test_who_is_observed_for_longer_may_answer_otherwise() -> None:
+def test_people_who_are_observed_for_longer_may_answer_differently() -> None:
     estimates, covered = [], 0
     for seed in range(40):
         rng = np.random.default_rng(seed)

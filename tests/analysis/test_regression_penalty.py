@@ -1,4 +1,4 @@
-"""Penalized models: against written-out likelihoods, another program, and what cannot be."""
+"""Penalized models agree with written-out likelihoods and another program; others are refused."""
 
 import sys
 from math import inf
@@ -17,7 +17,7 @@ from analysis.estimate.columns import from_matrix
 from analysis.study.regression import Regression, regress
 from analysis.study.regression.penalty import LogF
 
-# The tests are no package, so that no name of theirs can hide one of the application's.
+# The tests are not a package, so none of their names can hide a name of the application.
 sys.path.insert(0, str(Path(__file__).parent))
 
 from test_regression import Array, krr, people, reported
@@ -25,11 +25,11 @@ from test_regression_profile import agrees
 
 
 def log_f(coefficients: Array) -> float:
-    """The penalty of coefficients that have a unit of 1."""
+    """Return the penalty of coefficients that have a unit of 1."""
     return float(np.sum(np.log1p(np.exp(coefficients)) - coefficients / 2))
 
 
-def test_without_noise_it_is_half_an_event_and_half_another_more() -> None:
+def test_without_noise_it_adds_half_an_event_and_half_a_non_event() -> None:
     rng, age = people(60, 1)
     group = np.arange(60) % 2
     y = np.where(group == 1, rng.random(60) < expit(age), 0).astype(int)
@@ -119,10 +119,10 @@ def test_terms_of_several_categories_and_counts_are_finite() -> None:
         assert np.isfinite(np.array(ends, dtype=np.float64)).all()
 
 
-def test_slopes_of_those_who_left_a_number_out_have_the_penalty() -> None:
+def test_slopes_of_people_who_left_a_number_out_have_the_penalty() -> None:
     rng, age = people(400, 8)
     latent = rng.integers(0, 2, 400)
-    # Who left x out is 1 above a value of age, and 0 below it: a slope without end.
+    # People who left x out are 1 above a value of age and 0 below it, which is an infinite slope.
     left = rng.random(400) < 0.25
     y = np.where(left, age > 0, rng.random(400) < 0.3 + 0.3 * latent).astype(int)
     x = reported(rng, "x", "no yes no-answer", np.where(left, 2, latent), krr(3, 6.0))
@@ -156,9 +156,9 @@ def test_terms_of_no_answer_are_finite() -> None:
     assert all(term.estimate is not None for term in apart.terms)
 
 
-def test_what_the_prior_alone_tells_is_told() -> None:
-    # Fewer say yes than noise alone makes them: the intercept has no prior, and nothing is left
-    # that the reports could tell of the slope.
+def test_terms_that_depend_on_the_prior_alone_are_named() -> None:
+    # Fewer people say yes than noise alone makes. The intercept has no prior, and the reports say
+    # nothing about the slope.
     codes = np.repeat([0, 1], [170, 30])
     column = from_matrix("y", ("no", "yes"), codes, krr(2, 1.0))
     known: dict[str, NDArray[Any]] = {"g": np.arange(200) % 2}
@@ -196,7 +196,9 @@ def test_derivatives_are_those_of_the_prior() -> None:
         ("y ~ s", {"family": "poisson", "se": "sandwich"}, "corrected scores take no penalty"),
     ],
 )
-def test_what_takes_no_penalty_is_said(formula: str, options: dict[str, Any], message: str) -> None:
+def test_models_without_a_penalty_are_refused(
+    formula: str, options: dict[str, Any], message: str
+) -> None:
     known = {"y": np.arange(40) % 2, "x": np.arange(40) % 3}
     column = from_matrix("s", ("no", "yes"), np.arange(40) % 2, krr(2, 2.0))
     with pytest.raises(ValueError, match=message):

@@ -1,4 +1,4 @@
-"""Profile likelihood: against written-out profiles, closed forms, and rare events."""
+"""Profile likelihoods agree with written-out profiles and closed forms, also for rare events."""
 
 import sys
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from scipy.stats import chi2, norm
 from analysis.estimate.columns import Column, from_matrix
 from analysis.study.regression import Regression, Term, regress
 
-# The tests are no package, so that no name of theirs can hide one of the application's.
+# The tests are not a package, so none of their names can hide a name of the application.
 sys.path.insert(0, str(Path(__file__).parent))
 
 from test_regression import Array, krr, people, reported
@@ -25,7 +25,7 @@ CUTOFF = float(chi2.ppf(0.95, 1))
 
 
 def written_out(fall: Callable[[Array], float], best: Array, place: int, side: int) -> float:
-    """A limit by an optimizer that knows the likelihood alone."""
+    """Return a limit by an optimizer that has only the likelihood."""
     least = fall(best)
     others = np.delete(np.arange(len(best)), place)
 
@@ -115,14 +115,14 @@ def test_a_group_without_events_has_one_limit() -> None:
     known = {"g": group, "y": np.where(group == 1, np.arange(130) % 4 == 0, 0).astype(int)}
     found = regress("y ~ g", {}, known)
     base, slope = found.terms
-    # Of 50 people without an event: -100 log(1 - p) is the cutoff.
+    # For 50 people without an event, -100 log(1 - p) is the cutoff.
     highest = logit(1 - exp(-CUTOFF / 100))
     assert (base.estimate, base.std_error, base.conf_low) == (-inf, None, -inf)
     assert base.conf_high == pytest.approx(highest, abs=1e-3)
     assert base.flag == "estimate-minus-infinity;no-lower-limit"
     assert (slope.estimate, slope.conf_high) == (inf, inf)
     assert 0 < not_none(slope.conf_low) < not_none(slope.statistic) < inf
-    # 20 of 80 and 0 of 50, against 20 of 130 in both: the G-test.
+    # 20 of 80 and 0 of 50, against 20 of 130 in both, is the G-test.
     with_all = 20 * log(20 / 130) + 110 * log(110 / 130)
     apart = 20 * log(20 / 80) + 60 * log(60 / 80)
     assert not_none(slope.statistic) ** 2 == pytest.approx(2 * (apart - with_all), rel=1e-4)
@@ -145,7 +145,7 @@ def test_an_empty_group_of_counts_has_one_limit() -> None:
 def test_fewer_reports_than_noise_makes_give_an_infinite_estimate_and_one_limit() -> None:
     matrix = krr(2, 1.0)
     group = np.repeat([0, 1], [1000, 1000])
-    # 250 of 1,000 reports are yes, and noise alone makes 269.
+    # 250 of 1,000 reports are yes, while noise alone makes 269.
     codes = (np.concatenate([np.arange(1000) < 250, np.arange(1000) < 400])).astype(int)
     column = from_matrix("y", ["no", "yes"], codes, matrix)
     base, slope = regress("y ~ g", {"y": column}, {"g": group}).terms
@@ -163,7 +163,7 @@ def test_fewer_reports_than_noise_makes_give_an_infinite_estimate_and_one_limit(
 
 @pytest.mark.parametrize("over", [2, 5, 40])
 def test_a_few_reports_above_noise_set_no_lower_limit_either(over: int) -> None:
-    # The deviance of a share of 0 against the likeliest one is below the cutoff up to 27 above.
+    # The deviance of a share of 0 against the likeliest share is below the cutoff up to 27 above.
     matrix = krr(2, 1.0)
     codes = (np.arange(1000) < 269 + over).astype(int)
     (base,) = regress("y ~ 1", {"y": from_matrix("y", ["no", "yes"], codes, matrix)}, {}).terms
@@ -184,7 +184,7 @@ def test_perfect_separation_leaves_a_slope_one_limit_and_the_intercept_none() ->
 
 
 def test_a_number_that_separates_between_two_near_values_has_one_limit() -> None:
-    # The likelihood is at its highest only where slopes are in the hundred thousands.
+    # The likelihood is highest only where slopes are in the hundred thousands.
     age = np.linspace(-1, 1, 1000)
     found = regress("y ~ age", {}, {"age": age, "y": (age > 0).astype(int)})
 
@@ -195,7 +195,7 @@ def test_a_number_that_separates_between_two_near_values_has_one_limit() -> None
     assert found.terms[1].conf_low == pytest.approx(brentq(above, 1, 1e4), rel=1e-3)
 
 
-def test_what_reports_tell_nothing_of_has_no_limits() -> None:
+def test_terms_about_which_reports_say_nothing_have_no_limits() -> None:
     rng, _ = people(2000, 2)
     true = rng.integers(0, 2, 2000)
     column = reported(rng, "x", "a b c", true, krr(3, 3.0))
@@ -228,12 +228,12 @@ def test_intervals_cover_where_events_are_rare() -> None:
                 term.conf_low is not None and term.conf_low <= true <= not_none(term.conf_high)
                 for term, true in zip(terms, truth, strict=True)
             ]
-    # Of 120 intervals that cover in .93, fewer than 103 do in one of 1,000 runs.
+    # Of 120 intervals that cover with .93, fewer than 103 do so in one of 1,000 runs.
     assert covered["profile"].min() >= 103
     assert covered["wald"].max() < 103
 
 
-def test_kinds_of_intervals_are_told() -> None:
+def test_kinds_of_intervals_are_stated() -> None:
     rng, age = people(300, 5)
     column = reported(rng, "y", "no yes", (rng.random(300) < 0.5).astype(int), krr(2, 2.0))
     columns: dict[str, Column] = {"y": column}
@@ -264,7 +264,7 @@ def test_predictions_follow_the_profile() -> None:
     assert first.conf_low == 0
     assert first.conf_high == pytest.approx(expit(not_none(model.terms[0].conf_high)))
     assert rows["a", "no"].conf_high == 1
-    # Both coefficients may be infinite, and their sum is known.
+    # Both coefficients may be infinite, but their sum is known.
     assert not_none(second.conf_low) < 0.3 < not_none(second.conf_high)
     assert not_none(second.conf_high) - not_none(second.conf_low) < 0.15
     assert {row.conf_method for row in rows.values()} == {"profile"}

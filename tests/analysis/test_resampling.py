@@ -1,4 +1,4 @@
-"""Tests where few reports speak: their sizes by exact sums."""
+"""Tests that depend on few reports have the stated size, by exact sums."""
 
 import sys
 from dataclasses import replace
@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from designs import bits, krr, rare, sample
 
 
-def test_tests_that_hang_on_a_few_reports_are_by_resampling() -> None:
+def test_tests_that_depend_on_few_reports_resample() -> None:
     rng = np.random.default_rng(22)
     first, second = (sample(krr(4, 6), rare(4), rng, name, 150) for name in "ab")
     third = sample(krr(4, 5), rare(4), rng, n=150)
@@ -45,7 +45,7 @@ def test_a_listed_test_of_fit_never_rejects_too_often(shares: list[float]) -> No
         column = from_matrix("a", "xyz", np.repeat(np.arange(3), counts), matrix)
         if goodness_of_fit(column, shares).p_value <= 0.05:
             size += float(multinomial.pmf(counts, 20, law))
-    # By chi-square it is .09, .06 and .02.
+    # With chi-square it is .09, .06 and .02.
     assert 0.02 < size <= 0.05
 
 
@@ -65,7 +65,8 @@ def test_a_simulated_test_of_fit_rejects_as_often_as_it_says(shares: NDArray[np.
         low, high = (low, middle) if found.p_value <= 0.05 else (middle + 1, high)
     rejects = statistics >= statistics[order[low]] * (1 - 1e-9)
     size = float(multinomial.pmf(outcomes[rejects], n, law).sum())
-    # The p-value is of 9,999 draws: its standard error is .002. By chi-square it is .11 and .07.
+    # The p-value comes from 9,999 draws: its standard error is .002. With chi-square it is .11 and
+    # .07.
     assert 0.03 < size < 0.05 + 3 * 0.0022
 
 
@@ -84,5 +85,6 @@ def test_a_test_of_fit_does_not_trust_the_covariance_of_reports_that_nobody_made
         assert (found.method, found.flag) in {("binomial", ""), ("hotelling", "few")}
         assert not supported or found.method == "binomial"
         rejected += found.p_value <= 0.05 and not found.flag
-    # Of 200 at .05 at most 22 but with chance 5e-4. By Hotelling's T² 63 and 58 were.
+    # Of 200 at .05, at most 22 reject, except with probability 5e-4. With Hotelling's T² 63 and 58
+    # did.
     assert rejected <= 22

@@ -1,4 +1,4 @@
-"""Ledger, tables and pictures."""
+"""Check the ledger, tables and pictures."""
 
 import csv
 import io
@@ -16,7 +16,7 @@ from analysis.privacy.ledger import COLUMNS_BY, Spend, ledger, ledger_rows
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
 
-# The contracts that other programs read.
+# Other programs read these columns, so they are a contract.
 ESTIMATE_CONTRACT = (
     "survey,version,wave,question,kind,term,label,estimate,std_error,conf_low,conf_high,conf_level,"
     "conf_method,n,n_eff,epsilon,mechanism,flag"

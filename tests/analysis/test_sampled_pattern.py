@@ -33,7 +33,7 @@ def test_laws_of_two_columns_are_the_mean_over_what_else_is_asked() -> None:
     joint = sampled_design(parts, samples, Fraction(3), Fraction(2))
     pair = joint.of([2, 0])
     exact: dict[Any, Fraction] = dict.fromkeys(dict(pair.distribution((3, 1))), Fraction(0))
-    # Whatever is answered to the third question that a person is asked.
+    # This holds for all answers to the third question that a person is asked.
     for sample, law in zip(joint.samples, joint.laws, strict=True):
         if 2 not in sample:
             continue
@@ -43,7 +43,7 @@ def test_laws_of_two_columns_are_the_mean_over_what_else_is_asked() -> None:
     assert dict(pair.distribution((3, 1))) == exact
     assert len(set(joint.laws)) == 3
     assert joint.portion(2) == Fraction(2, 3)
-    # With all other limits, too, whatever else is asked.
+    # It holds for all other limits, too, whatever else is asked.
     for law in joint.laws:
         assert law.ratio() <= joint.ratio() <= exp_lower(Fraction(3))
         assert law.ratio([0]) <= joint.ratio([0]) <= exp_lower(Fraction(2))

@@ -1,4 +1,4 @@
-"""Scrambled numbers: exact expectations under laws of few values, and intervals."""
+"""Scrambled numbers have exact expectations under simple laws, and intervals that hold."""
 
 from itertools import product
 from pathlib import Path
@@ -27,7 +27,7 @@ def _moments(law: Law) -> Moments:
 
 
 def _reports(truth: float, times: Law, plus: Law, number: float) -> list[tuple[float, float]]:
-    """Return all reports on a number, with their chances."""
+    """Return all reports on a number, with their probabilities."""
     scrambled = [
         (s * number + t, (1 - truth) * times[s] * plus[t]) for s, t in product(times, plus)
     ]
@@ -89,7 +89,7 @@ def test_mean_and_variance_are_those_of_a_textbook() -> None:
 
 
 def test_a_census_still_has_the_error_of_scrambling() -> None:
-    # All reports of a population of three, everybody asked.
+    # These are all reports of a population of three, in which everybody is asked.
     people, times = (1.0, 2.0, 6.0), {0.5: 0.5, 1.5: 0.5}
     design = ScrambledDesign(0.0, _moments(times), Moments(0.0, 0.0))
     everybody = Sample(np.ones(3), np.zeros(3, dtype=int), np.arange(3), np.ones(1))
@@ -99,7 +99,7 @@ def test_a_census_still_has_the_error_of_scrambling() -> None:
         column = ScrambledColumn("y", *design.debiased(np.array(people) * factors))
         row = column.estimates(IntervalOptions(), everybody)[0]
         means.append(not_none(row.estimate))
-        # The estimate of a variance may be below 0, and the error is then 0.
+        # The estimate of a variance may be below 0; its error is then 0.
         once, square = column.numbers, column.squares
         stated.append(everybody.ratio(once, np.ones(3), once**2 - square)[1])
     assert np.mean(means) == pytest.approx(np.mean(people))
@@ -143,14 +143,14 @@ def test_the_example_is_weighted() -> None:
         ),
     ],
 )
-def test_wrong_designs_are_told(tmp_path: Path, design: str, message: str) -> None:
+def test_wrong_designs_are_refused(tmp_path: Path, design: str, message: str) -> None:
     path = tmp_path / "design.toml"
     path.write_text(f"[columns.y]\ndesign = {design}\n")
     with pytest.raises(SurveyError, match=message):
         read_designs(path)
 
 
-def test_wrong_cells_are_told(tmp_path: Path) -> None:
+def test_wrong_cells_are_refused(tmp_path: Path) -> None:
     design, path = tmp_path / "design.toml", tmp_path / "data.csv"
     design.write_text(
         '[columns.y]\ndesign = {name = "scrambled", add = {mean = 0, sd = 1}}\n', encoding="utf-8"
@@ -177,6 +177,7 @@ def test_intervals_of_means_and_variances_hold() -> None:
         held += [
             row.conf_low <= true <= row.conf_high for row, true in zip(rows, truth, strict=True)
         ]
-    # .95 of 1000 is expected, with a standard error of 7; the variance's is skewed.
+    # Of 1000, .95 are expected, with a standard error of 7; the distribution of variances is
+    # skewed.
     assert held[0] >= 925
     assert held[1] >= 900

@@ -1,4 +1,4 @@
-"""Which mechanism is chosen: the least exact variance of all that fit, and what others cost."""
+"""The mechanism with the least exact variance is chosen, and the cost of others is stated."""
 
 from fractions import Fraction
 from math import e
@@ -68,7 +68,7 @@ def test_each_kind_gets_its_best(
     assert found[0].mechanism.name == name
     variances = [candidate.variance for candidate in found]
     assert variances == sorted(variances)
-    # Never one whose ε can fail, nor one with parameters of its own.
+    # No mechanism is chosen whose ε can fail, or that has parameters of its own.
     names = {candidate.mechanism.name for candidate in found}
     assert not {"gaussian", "warner", "two-coin"} & names
 
@@ -78,8 +78,8 @@ def test_each_kind_gets_its_best(
     [pytest.param("cumulative", 4.216, 3.218, marks=pytest.mark.more), ("mean", 88.54, 40.7)],
 )
 def test_variance_of_a_scale_is_that_of_its_aim(aim: str, subset: float, optimal: float) -> None:
-    # Seven points at ε = 1: the sums of variances that a convex program finds and subset
-    # selection has; of the mean of the scores 0..6 (in squares of a point), and for each cut.
+    # Seven points at ε = 1: the sums of variances that a convex program finds, and those of subset
+    # selection; for the mean of the scores 0..6 (in squares of a point), and for each cut.
     domain = Categories(tuple("0123456"), tuple(map(Fraction, range(7))))
     found = {
         candidate.mechanism.name: candidate.variance * (36 if aim == "mean" else 1)
@@ -101,7 +101,7 @@ def test_covariance_of_shares_has_the_variances_on_its_diagonal(name: str) -> No
 
 
 @pytest.mark.parametrize("epsilon", ["1", "2", "4"])
-def test_a_prior_is_what_the_mean_variance_is_taken_over(epsilon: str) -> None:
+def test_the_mean_variance_is_taken_over_the_prior(epsilon: str) -> None:
     even = {"prior": [1]}
     plain, designed = (
         MECHANISMS["optimal"].compile(NUMBER, Fraction(epsilon), params) for params in ({}, even)
@@ -122,7 +122,7 @@ def test_an_even_prior_means_the_same_however_many_parts_it_has(name: str) -> No
         assert found[0] == pytest.approx(((e + 1) / (e - 1)) ** 2 / 4 - 1 / 12, rel=2e-3)
 
 
-def test_a_prior_of_a_scale_is_where_its_shares_are_compared() -> None:
+def test_shares_of_a_scale_are_compared_at_its_prior() -> None:
     rare = {"aim": "mean", "prior": [100, 1, 1, 1, 1]}
     mechanism = MECHANISMS["optimal"]
     even, designed = (

@@ -1,4 +1,4 @@
-"""Simulated respondents: wrong tables are refused, seeds fix everything, logic is the device's."""
+"""Simulated respondents: wrong tables are refused, seeds fix everything, conditions hold."""
 
 import json
 from typing import Any
@@ -17,7 +17,7 @@ def test_cells_are_option_ids_decimals_or_empty(survey: Survey) -> None:
     rows = read_answers(GOOD.splitlines(True), survey, "truth.csv")
     assert rows[0] == {"meat": "yes", "dish": "soup", "price": "3.25"}
     assert rows[1] == {"meat": "no", "dish": "", "price": ""}
-    # The third did not say yes to meat, so the dish was not asked.
+    # The third person did not say yes to meat, so the dish was not asked.
     assert hidden_cells(survey, rows) == 1
 
 
@@ -54,7 +54,7 @@ def _payloads(survey: Survey, wave: int = 1, seed: int = 7) -> list[dict[str, An
     return list(payloads(survey, rows, wave, seed))
 
 
-def test_seed_fixes_every_byte(survey: Survey) -> None:
+def test_a_seed_fixes_every_byte(survey: Survey) -> None:
     assert json.dumps(_payloads(survey)) == json.dumps(_payloads(survey))
     assert json.dumps(_payloads(survey)) != json.dumps(_payloads(survey, seed=8))
 
@@ -110,12 +110,14 @@ def test_made_up_numbers_have_the_mean_that_is_expected(mean: float) -> None:
     ("kind", "shares"),
     [("choice", {"a": 0.8, "b": 0.3}), ("choice", {"a": 0.1, "b": 0.1, "c": 0.1})],
 )
-def test_shares_that_are_impossible_together_are_told(kind: str, shares: dict[str, float]) -> None:
+def test_shares_that_are_impossible_together_are_refused(
+    kind: str, shares: dict[str, float]
+) -> None:
     question = {"options": [{"id": name, "text": name} for name in "abc"]}
     with pytest.raises(ValueError, match="expected shares of 100 % together, got"):
         KINDS[kind].expected(0.5, question, shares)
 
 
-def test_a_mean_at_an_end_is_told() -> None:
+def test_a_mean_at_an_end_is_refused() -> None:
     with pytest.raises(ValueError, match="expected a mean between 0 and 10, got 10"):
         KINDS["number"].expected(0.5, {"min": 0, "max": 10}, {"mean": 10})

@@ -1,4 +1,4 @@
-"""Columns of a survey: their tables are the channels' own laws, by exact sums over all reports."""
+"""The tables of a survey's columns are its channels' laws, by exact sums over all reports."""
 
 import sys
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ CROSSED = [case for case in one_question.CASES if instance(case.values[1], dict)
 
 
 def _law(question: Question, value: Any) -> Iterator[tuple[Any, Fraction]]:
-    """Every report with its chance, cohorts drawn evenly; of a number's grid point, its own."""
+    """Return every report with its probability, for evenly drawn cohorts and points of a grid."""
     encoder, channel = question.randomizer.encoder, question.randomizer.channel
     cohorts = encoder.cohorts or 1
     for cohort in range(cohorts):
@@ -33,7 +33,7 @@ def _law(question: Question, value: Any) -> Iterator[tuple[Any, Fraction]]:
 
 
 def _values(question: Question) -> list[Any]:
-    """Values of the domain in the order of the columns' values, several for sets."""
+    """Return values of the domain in the order of the columns' values, several for sets."""
     domain = question.domain
     if isinstance(domain, Categories):
         return list(range(len(domain.ids)))
@@ -57,7 +57,7 @@ def test_scores_and_chances_are_those_of_the_channel(
     for place, column in enumerate(columns_of(asked, reports)):
         truth = list(range(len(values)))
         if isinstance(asked.domain, Sets):
-            # What a set is to the column of an option: ticked, not, or no answer.
+            # To the column of an option, a set is one of three: ticked, not ticked, or no answer.
             truth = [2 if value is None else 1 - value[place] for value in values]
         stated = column.chances[:, truth]
         if column.whole:
@@ -73,7 +73,7 @@ def test_scores_and_chances_are_those_of_the_channel(
 
 
 @pytest.mark.parametrize(("mechanism", "question"), CROSSED)
-def test_exported_weights_average_to_what_is_true(mechanism: str, question: dict[str, Any]) -> None:
+def test_exported_weights_average_to_the_truth(mechanism: str, question: dict[str, Any]) -> None:
     shifted = {"min": -5, "max": 5} if question["kind"] == "number" else {}
     asked = one_question.survey_of(mechanism, {**question, **shifted}).questions[0]
     names, weights = debiasing(asked)
@@ -95,7 +95,7 @@ def test_exported_weights_average_to_what_is_true(mechanism: str, question: dict
                 assert found == pytest.approx(float(at == true), abs=1e-6)
 
 
-def test_rounding_is_told_where_there_is_some() -> None:
+def test_rounding_is_stated_if_there_is_any() -> None:
     number = {"kind": "number", "min": 0, "max": 10, "no_answer": False}
     for mechanism, told in (("duchi", "to numbers 10 apart"), ("square-wave", None)):
         asked = one_question.survey_of(mechanism, {**number, "step": 1}).questions[0]
@@ -119,7 +119,7 @@ def test_amounts_are_scores_and_numbers() -> None:
     assert column.values == ("-5", "10")
 
 
-def test_what_cannot_be_crossed_is_refused() -> None:
+def test_options_that_cannot_be_crossed_are_refused() -> None:
     rank = one_question.survey_of(
         "pick", {"kind": "rank", "options": one_question.options(3), "no_answer": True}
     )

@@ -1,4 +1,4 @@
-"""Each mistake of an author is reported with file, question, key, what was expected and got."""
+"""Each mistake of an author is reported with file, question, key, what was expected and found."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from analysis.survey.freeze import thaw
 from analysis.survey.survey import Survey, version_of
 from analysis.survey.survey_file import read_survey
 
-# Lines of the survey of conftest.
+# These lines are in the survey of conftest.
 KIND = 'kind = "yes-no"'
 TITLE = 'title = "Canteen"'
 ID = 'id = "canteen"'
@@ -20,7 +20,7 @@ STEP = "step = 0.5"
 CAP = "cap = 12.0"
 MEAT = "meat = 'yes'"
 
-# What to replace in the survey of conftest, with what, and the message after the file's name.
+# What to replace in the survey of conftest, the new text, and the message after the file's name.
 MISTAKES = [
     (KIND, KIND + "\ncolour = 1", 'question "meat": unknown key "colour", exp'),
     (TITLE, "", "title must be a text that is not empty, got nothing"),
@@ -129,14 +129,14 @@ def test_mistake_is_named(survey_file: Path, old: str, new: str, message: str) -
         (b"a = " + b"[" * 100_000, "nested too deeply"),
     ],
 )
-def test_file_that_is_no_survey_is_named(tmp_path: Path, content: bytes, message: str) -> None:
+def test_a_file_without_a_survey_is_named(tmp_path: Path, content: bytes, message: str) -> None:
     path = tmp_path / "survey.toml"
     path.write_bytes(content)
     with pytest.raises(SurveyError, match=re.escape(message)):
         read_survey(path)
 
 
-def test_no_file_is_named(tmp_path: Path) -> None:
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(SurveyError, match=r"none.toml: cannot be read: No such file"):
         read_survey(tmp_path / "none.toml")
 
@@ -151,7 +151,7 @@ def test_reports_longer_than_a_request_are_refused(survey_file: Path) -> None:
         read_survey(survey_file)
 
 
-def test_defaults_are_as_the_contract_says(survey: Survey) -> None:
+def test_defaults_are_those_of_the_contract(survey: Survey) -> None:
     assert [question.mechanism.name for question in survey.questions] == ["krr", "krr", "optimal"]
     assert [question.spec["no_answer"] for question in survey.questions] == [True] * 3
     assert survey.charge == 4_000_000
@@ -191,7 +191,7 @@ def test_frozen_form_is_read_back_and_checked(survey: Survey) -> None:
     assert thaw(data, survey.version) == survey
     with pytest.raises(ValueError, match="is not version"):
         thaw(data, "0" * 64)
-    # A dishonest file with a fitting hash: the weights must still keep the promise.
+    # The file is dishonest but has the right hash; its weights must still keep the promise.
     data["survey"]["questions"][0]["epsilon"] = 0.5
     with pytest.raises(ValueError, match="must be at most e"):
         thaw(data, version_of(data))

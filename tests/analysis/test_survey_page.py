@@ -1,4 +1,4 @@
-"""How a survey is shown: notes, pages, grids, sliders, and what its page may do."""
+"""Check how a survey is shown: notes, pages, grids, sliders, and what its page may do."""
 
 import json
 import re
@@ -27,7 +27,7 @@ FOREVER = AGE + "epsilon_forever = 2\n"
 
 @pytest.fixture
 def read(tmp_path: Path) -> Callable[..., Survey]:
-    """Reads a survey of these entries, with these keys before them."""
+    """Read a survey of these entries, with these keys before them."""
 
     def call(entries: str, head: str = "") -> Survey:
         path = tmp_path / "s.toml"
@@ -58,13 +58,13 @@ def test_another_note_is_another_version(read: Callable[..., Survey]) -> None:
     assert read(NOTE + AGE).version != read(NOTE.replace("Hello", "Hi") + AGE).version
 
 
-def test_what_is_false_is_as_if_left_out(read: Callable[..., Survey]) -> None:
+def test_false_is_the_same_as_left_out(read: Callable[..., Survey]) -> None:
     flags = "[page]\ncomprehension = false\nresume = false\nkiosk = false\n"
     assert read(AGE + "slider = false\nnew_page = false\n", flags) == read(AGE)
     assert not {"page", "slider", "new_page"} & set(json.dumps(read(AGE).spec).split('"'))
 
 
-def test_what_is_true_is_frozen(read: Callable[..., Survey]) -> None:
+def test_true_is_frozen(read: Callable[..., Survey]) -> None:
     survey = read(AGE + "slider = true\nnew_page = true\n", "[page]\nresume = true\nkiosk = false")
     assert survey.spec["page"] == {"resume": True}
     assert survey.spec["questions"][0]["slider"] is survey.spec["questions"][0]["new_page"] is True

@@ -1,4 +1,4 @@
-"""Shares of texts, from surveys to rows: exact where nothing is random, intervals that hold."""
+"""Shares of texts, from surveys to rows: exact if nothing is random, with intervals that hold."""
 
 import sys
 from pathlib import Path
@@ -36,7 +36,7 @@ def _survey(mechanism: str = "hashed-krr", candidates: list[str] | None = DRUGS)
 
 
 def _tally(survey: Survey, answers: NDArray[Any], *key: Any) -> NDArray[np.int64]:
-    """Return the tally of one report of each; bits with a cohort are tallied person by person."""
+    """Return the tally of one report of each; bits with a cohort are tallied for each person."""
     (question,) = survey.questions
     randomizer = question.randomizer
     if not isinstance(randomizer.channel, Bits):
@@ -59,7 +59,7 @@ def _answers(n: int, seed: int, shares: dict[str | None, float] = SHARES) -> NDA
 
 
 def _expected(question: Question, shares: dict[str, float], scale: int) -> NDArray[np.int64]:
-    """The tally that `scale` reports of each cohort have on average, to the nearest integer."""
+    """Return the average tally of `scale` reports of each cohort, to the nearest integer."""
     randomizer = question.randomizer
     channel = randomizer.channel
     hits = hits_of(randomizer.encoder, tuple(shares), True)
@@ -79,7 +79,7 @@ def _expected(question: Question, shares: dict[str, float], scale: int) -> NDArr
 
 
 @pytest.mark.parametrize("mechanism", ["hashed-krr", "rappor"])
-def test_estimates_are_the_shares_where_counts_are_their_expectation(mechanism: str) -> None:
+def test_expected_counts_give_the_true_shares(mechanism: str) -> None:
     (question,) = _survey(mechanism).questions
     shares = {"cannabis": 0.4, "cocaine": 0.2, "mdma": 0.0, "ketamine": 0.0, "strasse": 0.1}
     counts = _expected(question, shares, 10**4)
@@ -104,8 +104,8 @@ def test_intervals_hold_over_all_candidates(mechanism: str, n: int, times: int) 
         for row in _rows(survey, counts):
             assert 0 <= row.conf_low < row.conf_high <= 1
             held += row.conf_low <= TRUTH[row.term] <= row.conf_high
-    # Each with at least .93, and of one survey not more alike than three rows of seven: so few
-    # happen once in 10,000.
+    # Each has at least .93, and those of one survey are no more alike than three rows of seven: so
+    # few happen once in 10,000.
     tries = times * 3
     assert held * tries / (times * len(TRUTH)) >= binom.ppf(1e-4, tries, 0.93)
 
@@ -136,8 +136,8 @@ def test_no_reports_give_no_estimate_and_the_widest_interval(candidates: list[st
         assert (row.estimate, row.conf_low, row.conf_high, row.flag) == (None, 0, 1, "few")
 
 
-def test_collisions_are_flagged_where_more_reports_would_not_help() -> None:
-    # One text that nobody asked for has half of the answers, and no answer the other half.
+def test_collisions_are_flagged_if_more_reports_would_not_help() -> None:
+    # Half of the answers are one text that is not a candidate, and half are no answer.
     (question,) = _survey().questions
     domain: Any = question.domain
     laws = _expected(question, {"water": 0.5}, 10**6) / 10**6
@@ -162,5 +162,5 @@ def test_planted_texts_are_found_without_a_list() -> None:
     for term, row in rows.items():
         assert row.estimate is not None
         assert row.std_error is not None
-        # Once in some 15,000 each.
+        # Each fails once in some 15,000.
         assert abs(row.estimate - truth.get(term, 0.0)) <= 4 * row.std_error

@@ -1,4 +1,4 @@
-"""Texts: what counts as the same, what authors write, and what they are hashed to."""
+"""Texts: what counts as the same, what authors write, and how texts are hashed."""
 
 import hashlib
 import re
@@ -21,7 +21,7 @@ TEXT = 'kind = "text"\nepsilon = 1\n'
 
 @pytest.fixture
 def read(tmp_path: Path) -> Any:
-    """Reads a survey of one question from its keys."""
+    """Read a survey of one question from its keys."""
 
     def call(keys: str) -> Question:
         path = tmp_path / "s.toml"
@@ -32,7 +32,7 @@ def read(tmp_path: Path) -> Any:
 
 
 @pytest.mark.more
-def test_case_is_folded_as_unicode_says_but_for_the_dotless_i() -> None:
+def test_case_is_folded_as_unicode_says_except_for_the_dotless_i() -> None:
     def by_the_book(text: str) -> str:
         folded = unicodedata.normalize("NFKC", text).casefold()
         return " ".join(unicodedata.normalize("NFKC", folded).split(" ")).strip("\t\n\v\f\r ")
@@ -63,22 +63,22 @@ def test_words_are_those_of_the_protocol() -> None:
             assert word == int.from_bytes(block[place % 8 * 4 : place % 8 * 4 + 4], "big")
 
 
-def test_hashes_of_texts_are_as_if_drawn() -> None:
+def test_hashes_of_texts_look_random() -> None:
     encoder = Digest(256, 5)
     texts = [f"text {n}" for n in range(400)]
     symbols = np.array([[encoder.encode(t, c, iter(())) for c in range(256)] for t in texts])
     counts = np.bincount(symbols.reshape(-1), minlength=5)
     expected = symbols.size / 5
     assert chi2.sf(((counts - expected) ** 2 / expected).sum(), 4) > 1e-6
-    # Pairs of texts agree in a fifth of the cohorts: 79,800 pairs of 256.
+    # Pairs of texts agree in a fifth of the cohorts: 79,800 pairs in 256 cohorts.
     agreeing = sum((symbols[n] == symbols[n + 1 :]).sum() for n in range(399))
     pairs = 79_800 * 256
     assert abs(agreeing - pairs / 5) < 6 * (pairs * 0.16) ** 0.5
 
 
-def test_a_beginning_is_told_from_a_whole_text() -> None:
+def test_a_beginning_differs_from_a_whole_text() -> None:
     encoder, whole = Prefix(4, (2, 6), 1000), Digest(8, 1000)
-    # Cohorts 0 to 3 ask for two letters, 4 to 7 for six, by a function of their own.
+    # Cohorts 0 to 3 ask for two letters and cohorts 4 to 7 for six, with functions of their own.
     for cohort in range(8):
         same = {encoder.encode(text, cohort, iter(())) for text in ("abc", "abd", "ab c")}
         assert len(same) == (1 if cohort < 4 else 3)
@@ -108,7 +108,7 @@ def test_values_are_normalized_and_no_answer_is_none(read: Any) -> None:
         required.value("  ")
 
 
-def test_candidates_may_stand_in_a_file_beside_the_survey(read: Any, tmp_path: Path) -> None:
+def test_candidates_may_be_in_a_file_beside_the_survey(read: Any, tmp_path: Path) -> None:
     (tmp_path / "cities.txt").write_text("\ufeffRome\r\n\r\nParis\n", encoding="utf-8")
     assert read(TEXT + 'candidates = "cities.txt"').spec["candidates"] == ["Rome", "Paris"]
 
@@ -150,7 +150,7 @@ def test_a_mistake_is_named(read: Any, tmp_path: Path, keys: str, message: str) 
     assert "\n" not in str(refused.value)
 
 
-def test_a_text_is_in_no_condition(read: Any) -> None:
+def test_texts_cannot_be_in_conditions(read: Any) -> None:
     with pytest.raises(SurveyError, match="another question than q, which is a text"):
         read(
             TEXT + '[[questions]]\nid = "r"\ntext = "?"\nkind = "yes-no"\nepsilon = 1\n'

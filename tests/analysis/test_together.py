@@ -1,4 +1,4 @@
-"""Surveys whose questions are drawn together: file, frozen form, price, and estimates."""
+"""Check surveys whose questions are drawn together: file, frozen form, price, and estimates."""
 
 import json
 from collections.abc import Callable
@@ -78,13 +78,13 @@ def test_a_table_is_priced_as_one_and_the_rest_by_itself(survey: Survey) -> None
     assert [question.id for question in joint.questions] == ["harassed", "told", "team"]
     assert micro(joint.randomizer.each) == 1_500_000
     assert [question.randomizer.charge for question in joint.questions] == [1_500_000] * 3
-    # Nobody who looks at a question alone takes its draw for cheaper than it can be.
+    # Code that looks at one question alone never takes its draw for cheaper than it can be.
     assert PrivacyLoss.of(joint.randomizer).plain.epsilon == pytest.approx(3, abs=1e-6)
     for question in joint.questions:
         assert PrivacyLoss.of(question.randomizer).plain.epsilon == pytest.approx(1.5, abs=1e-6)
 
 
-def test_questions_that_depend_on_an_answer_tell_of_it_with_it(survey: Survey) -> None:
+def test_questions_that_depend_on_an_answer_count_with_it(survey: Survey) -> None:
     harassed, told, _, years = survey.questions
     (joint,) = survey.joint
     both = joint.randomizer.channel.ratio([0, 1])
@@ -152,7 +152,7 @@ def _at(*path: Any, to: Any) -> Callable[[Any], None]:
         ),
     ],
 )
-def test_frozen_form_that_tells_more_than_it_states_is_refused(
+def test_frozen_form_that_reveals_more_than_it_states_is_refused(
     survey: Survey, change: Callable[[Any], None], message: str | None
 ) -> None:
     data = json.loads(json.dumps(survey.to_json()))
@@ -217,7 +217,7 @@ def test_check_compares_with_separate_draws_of_the_same_total(survey: Survey) ->
     assert survey.joint[0].savings == pytest.approx((1.47, 3.69), abs=0.01)
 
 
-#: Shares of the teams of those who were harassed, and of others.
+#: Shares of the teams of people who were harassed, and of others.
 TEAMS = {"yes": [0.4, 0.5, 0.1], "no": [0.1, 0.5, 0.4]}
 
 
@@ -273,7 +273,7 @@ def test_tables_and_models_of_a_survey_know_its_draw(survey: Survey) -> None:
     truth = np.log(np.array(TEAMS["yes"]) * 0.3 / (np.array(TEAMS["no"]) * 0.7))
     for term, true in zip(model.terms, [truth[0], *(truth[1:] - truth[0])], strict=False):
         assert (term.conf_low or 9) <= true <= (term.conf_high or -9), term
-    # With a question that is drawn alone, the draw does not matter.
+    # If one question is drawn alone, the draw does not matter.
     apart = replace(columns["team"], place=None)
     beside = [
         association_rows(pairs_of(columns["years"], each), 0.95)
@@ -285,7 +285,7 @@ def test_tables_and_models_of_a_survey_know_its_draw(survey: Survey) -> None:
 def test_plans_state_the_limit_and_not_the_law_of_one_question(survey: Survey) -> None:
     harassed = survey.questions[0]
     told = most_told(harassed)
-    # e^1.5 = 4.482; the law of its reports alone has a ratio of 3.37 only.
+    # e^1.5 = 4.482; the law of its own reports has a ratio of only 3.37.
     assert "more than 4.49 times as likely" in told
     assert "the bound is the ε of the whole draw" in told
     assert float(harassed.randomizer.channel.ratio()) == pytest.approx(3.366, abs=0.01)
@@ -307,7 +307,7 @@ def test_a_misspelt_question_is_named_and_not_another(read: Read) -> None:
         read(HEAD + TABLE.replace('"told"', '"tolled"') + QUESTIONS)
 
 
-def test_codes_of_one_draw_stand_in_the_codebook(survey: Survey) -> None:
+def test_codes_of_one_draw_are_in_the_codebook(survey: Survey) -> None:
     codes = {(row.question, row.value): row.code for row in codebook(survey)}
     assert [codes["team", value] for value in ("a", "b", "c")] == [0, 1, 2]
     assert codes["told", "no-answer"] == 2

@@ -1,4 +1,4 @@
-"""How many people have an answer, and sums of their numbers, in populations of any size."""
+"""Check numbers of people with an answer, and sums of their numbers, in any population."""
 
 import sys
 from math import exp
@@ -30,7 +30,7 @@ def _keep(epsilon: float, k: int) -> tuple[float, float]:
 
 
 def _law(n: int, population: int, p: float, q: float) -> NDArray[np.float64]:
-    """Return the chance of each count of supporting reports (column), by carriers (row)."""
+    """Return the probability of each count of supporting reports (column), by carriers (row)."""
     among = np.arange(n + 1)
     of_asked = np.array(
         [np.convolve(binom.pmf(among, h, p), binom.pmf(among, n - h, q))[: n + 1] for h in among]
@@ -65,15 +65,15 @@ def test_intervals_of_counts_are_those_of_one_sided_tests() -> None:
 
 
 @pytest.mark.parametrize("n", [300, 4000])
-def test_in_a_large_population_they_are_those_of_shares(n: int) -> None:
+def test_in_a_large_population_intervals_are_those_of_shares(n: int) -> None:
     p, q = _keep(1, 3)
     share = share_interval(n // 3, n, p, q)
     finite = finite_interval(n // 3, n, 10**9, p, q)
     assert (finite.low, finite.high) == pytest.approx((1e9 * share.low, 1e9 * share.high), rel=1e-4)
 
 
-def test_interpolated_chances_give_the_same_ends() -> None:
-    # Everybody is asked: the chances are two binomial sums, which interpolation does not enter.
+def test_interpolated_probabilities_give_the_same_ends() -> None:
+    # Everybody is asked, so the probabilities are two binomial sums without interpolation.
     n, (p, q) = 20_000, _keep(1, 2)
     count, grid = 8_000, np.arange(n + 1)
     exact = finite_interval(count, n, n, p, q)
@@ -90,7 +90,7 @@ def test_without_noise_a_count_of_everybody_is_known() -> None:
     assert (interval.low, interval.high) == (3, 3)
 
 
-def test_counts_that_noise_does_not_explain_have_no_point_as_interval() -> None:
+def test_counts_that_noise_does_not_explain_have_intervals_of_some_width() -> None:
     interval = finite_interval(10, 200, 400, *_keep(1, 2))
     assert interval.method == "profile-likelihood"
     assert interval.low == 0 < interval.high
@@ -121,13 +121,13 @@ def _of(column: Column, sample: Sample | None, population: int | None) -> Popula
     return column_totals(column, rows, sample, population)["y", "yes"]
 
 
-def test_everybody_asked_leaves_the_noise_alone() -> None:
+def test_if_everybody_is_asked_only_the_noise_remains() -> None:
     # By hand: the estimate is (400 - 250) / 0.5, and one report adds (3/4)(1/4) / (1/2)^2 = 3/4.
     total = _of(_warner(400, 1000), None, None)
     assert total.population == 1000
     assert total.total == pytest.approx(300)
     assert total.total_error == pytest.approx(750**0.5)
-    # Of 10,000 people: sampling adds (1 - 1000/10000) of the share's variance, 0.3 times 0.7.
+    # For 10,000 people, sampling adds (1 - 1000/10000) of the share's variance, 0.3 times 0.7.
     large = _of(_warner(400, 1000), None, 10_000)
     expected = 10_000 * ((0.75 + 0.21 * (1 - 999 / 9999)) / 1000) ** 0.5
     assert large.total_error == pytest.approx(expected)
@@ -193,7 +193,7 @@ def test_sums_of_everybody_have_the_error_of_the_noise(mechanism: str) -> None:
     places = [not_none(question.domain.mean_of("mean")).place(value) for value in range(5)]
     truth = answers @ [0 if place is None else 1 + 3 * float(place) for place in places]
     assert abs(sums.mean() - truth) < 4 * error / runs**0.5
-    # Four relative standard errors of a standard deviation of 40 sums.
+    # This allows four relative standard errors of a standard deviation of 40 sums.
     assert sums.std(ddof=1) == pytest.approx(error, rel=4 * (2 * (runs - 1)) ** -0.5)
 
 
@@ -233,5 +233,5 @@ def test_intervals_of_sums_hold(mechanism: str, epsilon: str, population: int) -
         rows = estimates(survey, counts, spread=False)
         total = totals(survey, counts, rows, population)["q", "mean"]
         held += total.total_low <= truth <= total.total_high
-    # Four standard errors of a coverage of .95.
+    # This allows four standard errors of a coverage of .95.
     assert held / runs > 0.95 - 4 * (0.95 * 0.05 / runs) ** 0.5

@@ -1,4 +1,4 @@
-"""Lines through shares and means: what they are, and how often their tests reject."""
+"""Lines through shares and means: their values, and how often their tests reject."""
 
 import sys
 from dataclasses import replace
@@ -48,18 +48,18 @@ def test_a_wave_whose_reports_are_alike_has_the_error_of_all() -> None:
     for found in (trend(columns, "y"), trend(columns)):
         assert found.slope == pytest.approx(0.06)
         assert found.interval.low < 0 < found.interval.high or found.p_value < 0.05
-        # Of the first and last wave alone Fisher's exact test has .027.
+        # For the first and last wave alone, Fisher's exact test has .027.
         assert found.p_value == pytest.approx(0.011, abs=0.005)
         assert found.flag == "few"
 
 
-def test_equal_reports_tell_of_no_trend() -> None:
+def test_equal_reports_show_no_trend() -> None:
     columns = [from_matrix("a", "ny", np.zeros(50, np.int64), np.eye(2)) for _ in range(3)]
     found = trend(columns, "y")
     assert (found.slope, found.p_value, found.flag) == (0, 1, "few")
     # Shares of 0, any and 1 rise by 1/2 for each wave.
     assert found.interval == Interval(-0.5, 0.5, "none")
-    # With noise, all alike are reports like any others.
+    # With noise, identical reports are reports like any others.
     noisy = trend(
         [replace(each, chances=krr(2, 1), scores=left_inverse(krr(2, 1))) for each in columns], "y"
     )
@@ -77,6 +77,6 @@ def test_trends_with_few_reports_have_their_size(n: int, epsilon: float) -> None
         found = trend(columns, "1")
         reject += found.p_value <= 0.05
         covered += found.interval.low <= 0 <= found.interval.high
-    # Standard errors of .009; 3.3 of them.
+    # The standard errors are .009; the test allows 3.3 of them.
     assert reject / times < 0.08
     assert covered / times > 0.92

@@ -1,4 +1,4 @@
-"""Randomizers with a memory: one wave as without, all waves as stated, draws that are kept."""
+"""Check randomizers with a memory: law of one wave, costs of all waves, and kept draws."""
 
 import hashlib
 import hmac
@@ -31,7 +31,7 @@ DOMAINS: list[Domain] = [
     Texts(("a", "b"), 9, True),
     Texts(None, 9, True),
 ]
-#: ε of one wave, and of all.
+#: ε of one wave, and of all waves.
 ASKED = [("1", "2"), ("0.5", "4"), ("2", "2.1"), ("3", "8"), ("0.1", "12")]
 CASES = [
     pytest.param(name, domain, Fraction(once), Fraction(forever), id=f"{name}-{place}-{once}")
@@ -60,7 +60,7 @@ def remembering(
         ("privset", Sets(tuple("abcd"), 2, True)),
     ],
 )
-def test_what_could_follow_a_device_has_no_memory(name: str, domain: Domain) -> None:
+def test_mechanisms_that_could_identify_a_device_have_no_memory(name: str, domain: Domain) -> None:
     with pytest.raises(ValueError, match=f"{name} can have no memory"):
         remembering(name, domain, Fraction(2), Fraction(4))
     found = candidates(domain, Fraction(2), {}, Fraction(4))
@@ -68,7 +68,7 @@ def test_what_could_follow_a_device_has_no_memory(name: str, domain: Domain) -> 
 
 
 @every_case
-def test_one_wave_is_as_without_a_memory(
+def test_one_wave_has_the_law_without_a_memory(
     name: str, domain: Domain, once: Fraction, forever: Fraction
 ) -> None:
     fresh = MECHANISMS[name].compile(domain, once, {})
@@ -82,7 +82,7 @@ def test_one_wave_is_as_without_a_memory(
 
 
 @every_case
-def test_ratios_of_one_and_of_all_waves_are_at_most_the_asked(
+def test_ratios_of_one_and_of_all_waves_are_at_most_what_was_asked(
     name: str, domain: Domain, once: Fraction, forever: Fraction
 ) -> None:
     kept = remembering(name, domain, once, forever)
@@ -95,7 +95,7 @@ def test_ratios_of_one_and_of_all_waves_are_at_most_the_asked(
     with pytest.raises(ValueError, match="over all waves must be at most"):
         kept.check_forever(forever - Fraction(1, 100))
     if isinstance(permanent, Bits):
-        # A bit by itself: kept, and then flipped or not.
+        # A bit by itself is kept, and then flipped or not.
         for weight, whole in (
             (permanent.one, kept.channel.one),
             (permanent.zero, kept.channel.zero),
@@ -113,7 +113,7 @@ def test_ratios_of_one_and_of_all_waves_are_at_most_the_asked(
 
 
 @every_case
-def test_waves_cost_the_first_then_more_and_the_same_of_a_fact(
+def test_later_waves_cost_more_unless_the_answer_is_a_fact(
     name: str, domain: Domain, once: Fraction, forever: Fraction
 ) -> None:
     kept = remembering(name, domain, once, forever)
@@ -127,26 +127,26 @@ def test_waves_cost_the_first_then_more_and_the_same_of_a_fact(
 
 
 def test_even_one_answer_can_cost_more_than_fresh_draws_would() -> None:
-    # Reports that agree tell of the kept symbol: with 40 symbols, 2 waves of ε 0.5 tell 0.55 each.
+    # Reports that agree point to the kept symbol: with 40 symbols, 2 waves of ε 0.5 cost 0.55 each.
     kept = remembering("krr", DOMAINS[2], Fraction(1, 2), Fraction(4))
     assert kept.spent(2, stable=True) > 2.1 * kept.charge
 
 
 @pytest.mark.parametrize(("once", "forever"), [("0.001", "15.5"), ("0.001", "20"), ("0.1", "20")])
-def test_what_32_bits_cannot_serve_is_refused_in_words(once: str, forever: str) -> None:
+def test_memories_that_32_bits_cannot_serve_are_refused(once: str, forever: str) -> None:
     message = f"epsilon_forever must be nearer to epsilon {once} for oue and weights of 32"
     with pytest.raises(ValueError, match=re.escape(message)):
         compile_as(MECHANISMS["oue"], DOMAINS[1], Fraction(once), {}, Fraction(forever))
 
 
 def test_published_calibration_spends_less_than_asked() -> None:
-    # Of the k - 2 other symbols, the published e^ε1 = (p1 p2 + q1 q2) / (p1 q2 + q1 p2) knows
-    # nothing: asked for ε 1 and 2 it delivers .90, .70 and .17 with 4, 10 and 100 symbols.
+    # The published e^ε1 = (p1 p2 + q1 q2) / (p1 q2 + q1 p2) ignores the k - 2 other symbols: asked
+    # for ε 1 and 2 it gives .90, .70 and .17 with 4, 10 and 100 symbols.
     for k, delivered in ((4, 0.90), (10, 0.70), (100, 0.17)):
         e1, e2 = np.exp(1), np.exp(2)
         p1 = e2 / (e2 + k - 1)
         q1 = (1 - p1) / (k - 1)
-        # Solved for p2 with q2 = (1 - p2) / (k - 1).
+        # This is solved for p2 with q2 = (1 - p2) / (k - 1).
         p2 = (e1 * p1 - q1) / (e1 * p1 - q1 + (k - 1) * (p1 - e1 * q1))
         q2 = (1 - p2) / (k - 1)
         assert (p1 * p2 + q1 * q2) / (p1 * q2 + q1 * p2) == pytest.approx(e1)
@@ -187,7 +187,7 @@ def test_words_are_those_of_the_protocol() -> None:
             assert next(drawn) == int.from_bytes(block[start : start + 4], "big")
 
 
-def test_what_a_draw_is_for_tells_its_words_apart() -> None:
+def test_draws_for_different_purposes_have_different_words() -> None:
     streams = [
         memory().words("permanent", 0, 1),
         memory().words("permanent", 1, 0),
@@ -225,7 +225,7 @@ def test_kept_symbols_over_devices_have_the_permanent_law() -> None:
         own = memory(device.to_bytes(32, "big"))
         counts[permanent.remember(3, lambda x, own=own: own.words("permanent", 0, x))] += 1
     expected = n * np.array(permanent.weights(3)) / permanent.total
-    # Chi-square with 4 degrees of freedom is above 33 once in a million.
+    # Chi-square with 4 degrees of freedom exceeds 33 once in a million.
     assert ((counts - expected) ** 2 / expected).sum() < 33
 
 
@@ -252,5 +252,6 @@ def test_many_reports_of_one_wave_are_drawn_as_single_ones(name: str) -> None:
     n = 20_000
     tally = kept.tally_many(kept.randomize_many(np.full(n, 2), seeded_block("many", name)))[0]
     mean, _ = kept.channel.moments(kept.encoder.encode(2, 0, iter(())))
-    # Five standard deviations of each of at most six counts: wrong once in 300,000 runs.
+    # This allows five standard deviations for each of at most six counts: wrong once in 300,000
+    # runs.
     assert np.abs(tally - n * mean).max() < 5 * (n / 4) ** 0.5

@@ -1,4 +1,4 @@
-"""Numbers that an unrelated one of unknown mean replaces, in two samples."""
+"""Numbers that are replaced by an unrelated number of unknown mean, in two samples."""
 
 from pathlib import Path
 
@@ -55,17 +55,17 @@ def test_small_samples_have_the_degrees_of_freedom_of_their_variances() -> None:
         column = UnrelatedNumberColumn("y", DESIGN, reports, where)
         mean = column.estimates(IntervalOptions(), None)[0]
         held += mean.conf_low <= 10 <= mean.conf_high
-    # Nearly all of the variance is that of three reports, with two degrees of freedom.
+    # Nearly all of the variance comes from three reports, with two degrees of freedom.
     parts = [DESIGN.slopes[0, at] ** 2 * reports[where == at].var(ddof=1) for at in (0, 1)]
     parts = [part / size for part, size in zip(parts, (3, 40), strict=True)]
     freedom = sum(parts) ** 2 / (parts[0] ** 2 / 2 + parts[1] ** 2 / 39)
     reach = t.ppf(0.975, freedom) * sum(parts) ** 0.5
     assert mean.conf_high - not_none(mean.estimate) == pytest.approx(reach)
-    # With 42 degrees of freedom, and one variance of all, it is .76 of 4,000; here it is .953.
+    # With 42 degrees of freedom, and one variance for all, .76 of 4,000 hold; here .953 do.
     assert 0.92 < held / 600 < 0.98
 
 
-def test_reports_that_are_all_alike_have_no_error() -> None:
+def test_identical_reports_have_no_error() -> None:
     column = UnrelatedNumberColumn("y", DESIGN, np.full(6, 7.0), np.arange(6) % 2)
     mean, _ = column.estimates(IntervalOptions(), None)
     assert (mean.conf_low, mean.conf_high) == pytest.approx((7.0, 7.0))
@@ -81,7 +81,7 @@ def test_plans_have_the_error_of_large_samples() -> None:
         reports = np.where(own, rng.normal(12, 6.9, n), rng.normal(18, 4.2, n))
         rows = UnrelatedNumberColumn("y", DESIGN, reports, where).estimates(IntervalOptions(), None)
         found.append(not_none(rows[0].estimate))
-    # The relative standard error of 400 is .035.
+    # The relative standard error of 400 samples is .035.
     assert np.std(found) == pytest.approx((mean.variance / n) ** 0.5, rel=0.1)
     with pytest.raises(ValueError, match="expected mean, sd, unrelated, unrelated_sd"):
         DESIGN.precision({"mean": 12.0, "sd": 6.9})
@@ -96,7 +96,7 @@ def test_plans_have_the_error_of_large_samples() -> None:
         ("truth = {A = 0.5, B = 0.2}, add = {mean = 0, sd = 1}", 'unknown key "add"'),
     ],
 )
-def test_wrong_designs_are_told(tmp_path: Path, design: str, message: str) -> None:
+def test_wrong_designs_are_refused(tmp_path: Path, design: str, message: str) -> None:
     path = tmp_path / "design.toml"
     text = f'design = {{name = "scrambled", replace = "unknown", {design}}}'
     path.write_text(f'[columns.y]\nsample = "s"\n{text}\n')
@@ -104,7 +104,7 @@ def test_wrong_designs_are_told(tmp_path: Path, design: str, message: str) -> No
         read_designs(path)
 
 
-def test_a_sample_without_people_is_told(tmp_path: Path) -> None:
+def test_a_sample_without_people_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "data.csv"
     path.write_text("drinks,form\n3,A\n4,A\n5,B\n")
     designs = read_designs(FOLDER / "unrelated-number.toml")

@@ -1,4 +1,4 @@
-"""The verdict on a question says what its intervals can tell, and how many people it would take."""
+"""The verdict on a question says what its intervals show, and how many people are needed."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -48,7 +48,7 @@ def survey(tmp_path_factory: pytest.TempPathFactory) -> Survey:
 
 
 def told(survey: Survey, name: str, people: int) -> tuple[Question, list[Estimate]]:
-    """The question, and its estimates from so many people."""
+    """Return the question, and its estimates from this many people."""
     (question,) = (one for one in survey.questions if one.id == name)
     rows = [{"met": ("yes", "no")[i % 2], "pay": str(i % 21), "hidden": "1"} for i in range(people)]
     sent = [one["reports"] for one in payloads(survey, rows, 1, 3)]
@@ -65,7 +65,7 @@ def judged(question: Question, rows: list[Estimate]) -> Verdict:
     return verdict(question, rows, rng=np.random.default_rng(0))
 
 
-def test_few_reports_cannot_answer_and_it_is_said_how_many_would(survey: Survey) -> None:
+def test_few_reports_cannot_answer_and_the_verdict_says_how_many_would(survey: Survey) -> None:
     question, rows = told(survey, "met", 60)
     found = judged(question, rows)
     assert found.spans is not None
@@ -90,7 +90,7 @@ def test_more_reports_make_a_better_verdict(survey: Survey, people: int, word: s
 
 
 def spanning(rows: list[Estimate], **widths: float) -> list[Estimate]:
-    """The same rows with intervals that are so wide."""
+    """Return the same rows with intervals of this width."""
     wide = {term.replace("_", "-"): width for term, width in widths.items()}
     return [replace(row, conf_low=0.3, conf_high=0.3 + wide[row.term]) for row in rows]
 
@@ -103,7 +103,7 @@ def test_the_word_follows_from_the_number_that_is_printed(survey: Survey) -> Non
         assert f"spans {100 * width:.0f} points" in found.sentence
 
 
-def test_a_wider_interval_of_no_answer_is_told(survey: Survey) -> None:
+def test_a_wider_interval_of_no_answer_is_mentioned(survey: Survey) -> None:
     question, rows = told(survey, "met", 1000)
     found = judged(question, spanning(rows, yes=0.1, no=0.1, no_answer=0.13))
     assert found.sentence.endswith("(± 5). That of “No answer” is wider.")
@@ -111,7 +111,7 @@ def test_a_wider_interval_of_no_answer_is_told(survey: Survey) -> None:
 
 
 @pytest.mark.parametrize("candidates", ["", 'candidates = ["cheap", "good"]\n'])
-def test_all_other_texts_are_no_text_that_was_found(
+def test_all_other_texts_do_not_count_as_a_found_text(
     survey: Survey, tmp_path: Path, candidates: str
 ) -> None:
     path = tmp_path / "t.toml"
@@ -138,11 +138,11 @@ def test_a_mean_is_judged_by_its_range(survey: Survey) -> None:
     assert judged(question, rows).spans == (mean.conf_high - mean.conf_low) / 20
 
 
-def test_where_no_number_is_enough_it_is_said(survey: Survey) -> None:
+def test_the_verdict_says_if_no_number_is_enough(survey: Survey) -> None:
     question, rows = told(survey, "hidden", 50)
     assert "No number of respondents would change that" in judged(question, rows).sentence
 
 
-def test_nothing_is_told_of_nothing(survey: Survey) -> None:
+def test_without_estimates_there_is_no_verdict(survey: Survey) -> None:
     question, _ = told(survey, "met", 1)
     assert judged(question, []).sentence == "These reports show nothing."

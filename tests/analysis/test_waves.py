@@ -1,4 +1,4 @@
-"""What several waves tell together: brute force over all histories, and published numbers."""
+"""Check what several waves reveal together, by brute force over all histories."""
 
 import sys
 from fractions import Fraction
@@ -12,7 +12,7 @@ from analysis.core.channels.bits import Bits
 from analysis.core.channels.window import Window
 from analysis.core.waves import EXACT, SEARCHED, constant_ratio, worst_ratio
 
-# The tests are no package, so that no name of theirs can hide one of the application's.
+# The tests are not a package, so none of their names can hide a name of the application.
 sys.path.insert(0, str(Path(__file__).parent))
 import histories
 
@@ -24,7 +24,7 @@ ONEHOT = ((1, 1),)
 
 
 def _windows(forever: float, once: float, inputs: int) -> tuple[Window, Window]:
-    """Two stages with ε `forever` of all waves of a constant answer, and `once` of one report.
+    """Return two stages: ε `forever` for all waves of a constant answer, `once` for one report.
 
     L-GRR (Arcolezi et al., arXiv 2111.04636, 2021), with the law of one report solved exactly.
     """
@@ -39,7 +39,7 @@ def _windows(forever: float, once: float, inputs: int) -> tuple[Window, Window]:
 
 
 def _unary(forever: float, once: float, inputs: int) -> tuple[Bits, Bits]:
-    """The same for bits: L-OSUE of Arcolezi et al."""
+    """Return the same for bits: L-OSUE of Arcolezi et al."""
     a, b = exp(once), exp(forever)
     one = int(WORD * (1 - a * b) / (a - b - a * b + 1))
     permanent = Bits(inputs, WORD // 2, int(WORD / (b + 1)), WORD)
@@ -49,7 +49,7 @@ def _unary(forever: float, once: float, inputs: int) -> tuple[Bits, Bits]:
 def _kept_symbols(
     permanent: Window, instant: Window, reports: tuple[int, ...], history: tuple[int, ...]
 ) -> Fraction:
-    """The chance of the reports: each input's kept symbol is summed over."""
+    """Return the probability of the reports, summed over each input's kept symbol."""
     symbols = range(permanent.inputs)
     told = instant.weights
     chance = 1
@@ -61,7 +61,7 @@ def _kept_symbols(
 
 
 def _window_by_force(permanent: Window, instant: Window, waves: int) -> Fraction:
-    """The largest ratio of any reports under any two histories; the order of waves is free."""
+    """Return the largest ratio of any reports under any two histories; waves have no order."""
     symbols = range(permanent.inputs)
     largest = Fraction(1)
     for reports in combinations_with_replacement(symbols, waves):
@@ -116,7 +116,7 @@ def test_constant_window_is_that_of_all_reports(
 
 @pytest.mark.parametrize("weights", STAGES)
 @pytest.mark.parametrize(("k", "ones", "waves"), [(2, 1, 1), (4, 1, 2), (6, 1, 3), (8, 2, 2)])
-def test_worst_bits_are_those_of_all_histories_if_there_are_places(
+def test_worst_bits_are_those_of_all_histories_if_there_are_enough_bits(
     weights: tuple[tuple[int, ...], tuple[int, ...]], k: int, ones: int, waves: int
 ) -> None:
     permanent, instant = bit_stages(weights, k)
@@ -126,7 +126,7 @@ def test_worst_bits_are_those_of_all_histories_if_there_are_places(
 
 @pytest.mark.parametrize("weights", STAGES)
 @pytest.mark.parametrize(("k", "waves"), [(2, 2), (2, 3), (2, 4), (3, 2), (3, 3), (4, 3)])
-def test_worst_bits_of_few_places_have_a_bound(
+def test_worst_few_bits_have_a_bound(
     weights: tuple[tuple[int, ...], tuple[int, ...]], k: int, waves: int
 ) -> None:
     permanent, instant = bit_stages(weights, k)
@@ -176,14 +176,14 @@ def test_numbers_of_the_docstring() -> None:
         ),
     ],
 )
-def test_constant_answers_tell_what_they_did_before(
+def test_constant_answers_cost_what_they_did_before(
     stages: tuple[Window, Window], apart: tuple[tuple[int, int], ...], expected: list[float]
 ) -> None:
     found = [log(constant_ratio(*stages, apart, waves)) for waves in (1, 2, 3, 4, 6, 8, 12)]
     assert found == pytest.approx(expected, abs=0.006)
 
 
-def test_changing_answers_tell_what_they_did_before() -> None:
+def test_changing_answers_cost_what_they_did_before() -> None:
     found = [log(worst_ratio(*_windows(2, 1, 4), (), waves)) for waves in range(1, 5)]
     assert found == pytest.approx([1, 2.196, 3.443, 4.543], abs=0.001)
 
@@ -195,7 +195,7 @@ def test_changing_answers_can_cost_more_than_fresh_reports() -> None:
 
 
 def test_changing_answers_can_cost_more_than_the_permanent_channel_each_time() -> None:
-    # A precise second stage shows that permanent symbols changed, which those of one answer cannot.
+    # A precise second stage shows that permanent symbols changed, which one answer alone cannot do.
     for stages, apart in (_windows(2, 1.9, 3), ()), (_unary(2, 1.9, 8), ONEHOT):
         assert worst_ratio(*stages, apart, 2) > stages[0].ratio(apart) ** 2
 

@@ -1,4 +1,4 @@
-"""What waves of few bits tell together: brute force over all histories, and the looser bound."""
+"""Check what waves of few bits reveal together, by brute force and beside the looser bound."""
 
 import sys
 from fractions import Fraction
@@ -19,7 +19,7 @@ from analysis.core.waves_of_bits import MOST_ONES, TRILLION, worst_total
 from analysis.mechanisms import MECHANISMS
 from analysis.mechanisms.selection import compiled
 
-# The tests are no package, so that no name of theirs can hide one of the application's.
+# The tests are not a package, so none of their names can hide a name of the application.
 sys.path.insert(0, str(Path(__file__).parent))
 import histories
 
@@ -30,12 +30,12 @@ Codewords = list[tuple[int, ...]]
 
 
 def one_of(k: int) -> Codewords:
-    """The inputs of `oue` and `sue`."""
+    """Return the inputs of `oue` and `sue`."""
     return [(place,) for place in range(k)]
 
 
 def some_of(options: int, at_most: int) -> Codewords:
-    """The inputs of `multihot`: sets of options; "none" has a bit of its own."""
+    """Return the inputs of `multihot`: sets of options; "none" has a bit of its own."""
     sets = [one for n in range(1, at_most + 1) for one in combinations(range(options), n)]
     return [*sets, (options,)]
 
@@ -49,7 +49,7 @@ def options(k: int) -> tuple[str, ...]:
 
 
 def jointly(permanent: Bits, instant: Bits, codewords: Codewords, waves: int) -> Fraction:
-    """The largest ratio of the chance of all reports of all bits, summed over all kept bits."""
+    """Return the largest ratio of the probabilities of all reports, summed over all kept bits."""
     bits = range(permanent.inputs)
 
     def of_bit(told: tuple[int, ...], given: tuple[int, ...]) -> Fraction:
@@ -92,7 +92,7 @@ def test_the_enumeration_is_that_of_all_reports_of_all_bits_at_once(
 
 @pytest.mark.parametrize("weights", STAGES)
 @pytest.mark.parametrize(("k", "waves"), [(2, 2), (2, 3), (3, 2), (3, 3), (4, 2), (4, 3), (5, 2)])
-def test_inputs_of_a_single_one_cost_what_the_worst_of_all_histories_tells(
+def test_inputs_with_a_single_one_cost_what_the_worst_history_reveals(
     weights: tuple[tuple[int, ...], tuple[int, ...]], k: int, waves: int
 ) -> None:
     permanent, instant = bit_stages(weights, k)
@@ -106,7 +106,7 @@ def test_inputs_of_a_single_one_cost_what_the_worst_of_all_histories_tells(
 @pytest.mark.parametrize(
     ("number", "at_most", "waves"), [(2, 2, 2), (2, 2, 3), (3, 2, 2), (3, 3, 2), (4, 3, 2)]
 )
-def test_inputs_of_some_ones_have_a_bound_between_the_truth_and_separate_packings(
+def test_inputs_with_some_ones_have_a_bound_between_truth_and_packings(
     weights: tuple[tuple[int, ...], tuple[int, ...]], number: int, at_most: int, waves: int
 ) -> None:
     permanent, instant = bit_stages(weights, number + 1)
@@ -132,11 +132,11 @@ YES_NO, THREE = Categories(("yes", "no")), Categories(options(3))
         ("sue", THREE, one_of(3), 3, 4.2034, 4.2034, 4.7514),
         ("multihot", Sets(options(2), 2, False), some_of(2, 2), 2, 2.0000, 2.0000, 3.3589),
         ("multihot", Sets(options(2), 2, False), some_of(2, 2), 3, 3.3178, 3.3178, 5.6038),
-        # The bits of "none" stand alone, which the bound does not know.
+        # The bit of "none" is always alone, which the bound does not use.
         ("multihot", Sets(options(3), 2, False), some_of(3, 2), 2, 2.4393, 2.6667, 4.4237),
     ],
 )
-def test_few_bits_cost_what_they_tell(
+def test_few_bits_cost_what_they_reveal(
     name: str,
     domain: Domain,
     codewords: Codewords,
@@ -183,7 +183,7 @@ def test_costs_rise_with_waves_and_pass_neither_the_packings_nor_fall_below_a_co
     assert all(cost >= least for cost, least in zip(costs, constant, strict=True))
 
 
-def test_with_bits_enough_for_both_histories_both_bounds_are_one() -> None:
+def test_with_enough_bits_for_both_histories_both_bounds_are_equal() -> None:
     randomizer = made("oue", Categories(options(12)))
     assert [randomizer.spent(n) for n in range(7)] == [
         randomizer.spent(n, protocol=1) for n in range(7)

@@ -22,12 +22,12 @@ from analysis.core.words import (
     seeded_words,
 )
 
-#: The chance that sound draws fail a test of many of them, if their seed were drawn.
+#: The probability that sound draws fail a test of many draws with a random seed.
 CHANCE = 1e-6
 
 
 def test_below_maps_equally_many_words_to_each_result() -> None:
-    # With a word of three bits instead of 32 the whole space can be counted: limit is 6 of 8.
+    # With a word of three bits instead of 32 all words can be counted: the limit is 6 of 8.
     total, word = 3, 8
     limit = word - word % total
     assert Counter(word % total for word in range(limit)) == {0: 2, 1: 2, 2: 2}
@@ -50,17 +50,17 @@ def test_bernoulli_follows_the_binary_expansion_to_its_end(chance: Fraction) -> 
     second = int(rest * WORD)
     assert bernoulli(chance, iter([first - 1])) == 1 if first else True
     assert bernoulli(chance, iter([first + 1])) == 0
-    # Equal in the first word: the second decides.
+    # They are equal in the first word, so the second decides.
     assert bernoulli(chance, iter([first, second + 1])) == 0
     if second:
         assert bernoulli(chance, iter([first, second - 1])) == 1
 
 
-def test_bernoulli_of_nothing_draws_nothing() -> None:
+def test_bernoulli_of_zero_draws_no_word() -> None:
     assert bernoulli(Fraction(0), iter(())) == 0
 
 
-def test_seeds_fix_the_words_and_keys_part_them() -> None:
+def test_seeds_fix_the_words_and_keys_separate_them() -> None:
     def take(*key: str | int) -> list[int]:
         words = seeded_words(*key)
         return [next(words) for _ in range(200)]
@@ -68,12 +68,12 @@ def test_seeds_fix_the_words_and_keys_part_them() -> None:
     assert take("a", 1) == take("a", 1)
     assert take("a", 1) != take("a", 2)
     assert len(set(take("a", 1))) == 200
-    # Parts of a key cannot flow into each other.
+    # Parts of a key cannot run into each other.
     assert seeded_bytes(16, "a", "b") != seeded_bytes(16, "ab")
 
 
 def scripted(*answers: Iterable[int]) -> Block:
-    """A block that gives these words, one list a call, and no other."""
+    """Return a block that gives these words, one list for each call, and no other."""
     left = iter(answers)
 
     def block(n: int) -> NDArray[np.uint32]:
@@ -86,7 +86,7 @@ def scripted(*answers: Iterable[int]) -> Block:
 
 
 def test_many_draws_below_are_drawn_again_one_by_one() -> None:
-    # 3 has the limit 2^32 - 1; 2^31 + 1 is its own limit, and draws again almost every other time.
+    # 3 has the limit 2^32 - 1. 2^31 + 1 is its own limit, so almost every other draw is repeated.
     block = scripted([0, WORD - 1, 4, WORD - 1], [WORD - 1, 7], [5])
     assert below_many(3, 4, block).tolist() == [0, 2, 1, 1]
     block = scripted([2**31, 2**31 + 1, WORD - 1], [2**31 + 1, 2**31], [3])
@@ -116,8 +116,8 @@ def of_byte(chance: Fraction) -> list[Fraction]:
 
 
 @pytest.mark.parametrize("chance", [Fraction(1, 4), Fraction(1, 2), Fraction(3, 4)])
-def test_bits_of_a_chance_in_quarters_are_exact(chance: Fraction) -> None:
-    # Sixteen binary digits tell a byte: each of their values is given once.
+def test_bits_of_a_probability_in_quarters_are_exact(chance: Fraction) -> None:
+    # Sixteen binary digits determine a byte: each of their values occurs once.
     every = np.arange(2**16, dtype=np.uint16).view(np.uint32)
     drawn = bernoulli_bits(chance, 2**13, lambda n: every).view(np.uint8)
     assert np.bincount(drawn, minlength=256).tolist() == [2**16 * part for part in of_byte(chance)]
@@ -125,9 +125,9 @@ def test_bits_of_a_chance_in_quarters_are_exact(chance: Fraction) -> None:
 
 @pytest.mark.parametrize("chance", CHANCES)
 def test_bits_are_exact_to_the_digits_that_follow(chance: Fraction) -> None:
-    # Sixteen digits, each value once, of which those that do not tell are followed by more. If
-    # these are all 0, or all 1, the exact number of each byte lies between the two; and if they
-    # are 16 numbers at equal distance, it is their average, to within the distance.
+    # There are sixteen digits, each value once; if they do not decide, more digits follow. If these
+    # are all 0, or all 1, the exact number of each byte lies between the two. If they are 16
+    # equally spaced numbers, it is their average, to within the spacing.
     every = np.arange(2**16, dtype=np.uint16).view(np.uint32)
 
     def drawn(word: int) -> NDArray[np.int64]:
@@ -147,8 +147,8 @@ def test_bits_are_exact_to_the_digits_that_follow(chance: Fraction) -> None:
 
 
 @pytest.mark.parametrize("chance", CHANCES)
-def test_many_bits_have_their_chance_each_and_together(chance: Fraction) -> None:
-    # Pearson's test of the bytes; those expected less than 5 times are one cell.
+def test_many_bits_have_their_probability_each_and_together(chance: Fraction) -> None:
+    # Pearson's test of the bytes; bytes that are expected less than 5 times are one cell.
     drawn = bernoulli_bits(chance, 50_000, seeded_block("bits", str(chance)))
     counts = np.bincount(drawn.view(np.uint8), minlength=256)
     expected = np.array([float(part) for part in of_byte(chance)]) * counts.sum()
@@ -160,7 +160,7 @@ def test_many_bits_have_their_chance_each_and_together(chance: Fraction) -> None
         assert counts[rare].sum() <= 30
     statistic = sum((count - mean) ** 2 / mean for count, mean in cells)
     assert statistic <= chi2.isf(CHANCE, max(1, len(cells) - 1))
-    # And of the place in a word: the sum of 64 squares.
+    # The same holds for the place in a word: the sum of 64 squares.
     ones = np.unpackbits(drawn.view(np.uint8).reshape(-1, 8), axis=1, bitorder="little").sum(axis=0)
     mean = len(drawn) * float(chance)
     if mean >= 5 and len(drawn) - mean >= 5:
@@ -168,13 +168,13 @@ def test_many_bits_have_their_chance_each_and_together(chance: Fraction) -> None
         assert deviation.sum() <= chi2.isf(CHANCE, 64)
 
 
-def test_bits_of_a_sure_chance_need_no_words() -> None:
+def test_certain_bits_need_no_words() -> None:
     assert bernoulli_bits(Fraction(0), 3, scripted()).tolist() == [0] * 3
     assert bernoulli_bits(Fraction(1), 3, scripted()).tolist() == [2**64 - 1] * 3
     assert bernoulli_bits(Fraction(1, 3), 0, scripted([])).tolist() == []
 
 
-def test_seeds_fix_the_blocks_and_keys_part_them() -> None:
+def test_seeds_fix_the_blocks_and_keys_separate_them() -> None:
     def take(*key: str | int) -> Iterator[int]:
         block = seeded_block(*key)
         for n in (3, 1, 200):
@@ -183,7 +183,7 @@ def test_seeds_fix_the_blocks_and_keys_part_them() -> None:
     assert list(take("a", 1)) == list(take("a", 1))
     assert not set(take("a", 1)) & set(take("a", 2))
     assert len(set(take("a"))) == 204
-    # Every bit of a word is 1 half of the time.
+    # Every bit of a word is 1 in half of the cases.
     words = seeded_block("fair")(100_000)
     ones = [int((words >> np.uint32(bit) & np.uint32(1)).sum()) for bit in range(32)]
     assert sum((count - 50_000) ** 2 / 25_000 for count in ones) <= chi2.isf(CHANCE, 32)

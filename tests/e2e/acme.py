@@ -1,4 +1,4 @@
-"""An authority that gives certificates by ACME, as Let's Encrypt does: Pebble, on this machine."""
+"""Run Pebble on this machine, which gives certificates by ACME, as Let's Encrypt does."""
 
 import contextlib
 import json
@@ -16,7 +16,7 @@ from proxies import free_port
 
 @dataclass(frozen=True)
 class Authority:
-    """Where it is asked for certificates, and the file of the certificate that it shows."""
+    """The address of the authority, and the file of the certificate that it shows."""
 
     directory: str
     trusted: Path
@@ -56,7 +56,7 @@ def authority(folder: Path, port: int, plain_port: int) -> Iterator[Authority]:
     answering = ["-defaultIPv6", "", "-dns01", f"127.0.0.1:{names}", "-http01", "", "-https01", ""]
     answering += ["-tlsalpn01", "", "-management", f"127.0.0.1:{free_port()}"]
     server = str(Path(needed("pebble")).with_name("pebble-challtestsrv"))
-    # Pebble else waits, and refuses some requests on purpose.
+    # Without these, Pebble waits, and refuses some requests on purpose.
     settled = {**os.environ, "PEBBLE_VA_NOSLEEP": "1", "PEBBLE_WFE_NONCEREJECT": "0"}
     commands = [
         [server, *answering],

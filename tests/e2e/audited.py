@@ -1,4 +1,4 @@
-"""Randomizers that an audit looks at: small ones, and ones at every ε with every encoder."""
+"""Randomizers for an audit: small ones, and ones at every ε with every encoder."""
 
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -23,20 +23,23 @@ class Case:
 
     @cached_property
     def randomizer(self) -> Randomizer[Any, Any]:
-        """The randomizer as the survey states it."""
+        """Return the randomizer as the survey states it."""
         return self.spending(Fraction(self.epsilon))
 
     def spending(self, epsilon: Fraction) -> Randomizer[Any, Any]:
-        """The same at another ε."""
+        """Return the same at another ε."""
         mechanism = MECHANISMS[self.mechanism]
         if isinstance(mechanism, Noise) and isinstance(self.domain, Numbers):
-            # The grid of least variance is too coarse to test much of it.
+            # The grid of least variance is so coarse that little of it would be tested.
             return mechanism.noise(self.domain.steps, epsilon, self.params)
         return mechanism.compile(self.domain, epsilon, self.params)
 
     @cached_property
     def values(self) -> list[Any]:
-        """All; of numbers, the points of the grid; None is no answer, where there is one."""
+        """Return all values.
+
+        For numbers, the points of the grid. None is no answer, if there is one.
+        """
         domain, found = self.domain, list[Any]()
         if isinstance(domain, Categories):
             return list(range(len(domain.ids)))
@@ -72,7 +75,7 @@ def numbers(steps: int, no_answer: bool = False) -> Numbers:
 
 
 SCALE = Categories(names(5), tuple(map(Fraction, range(5))))
-#: Coarse enough that every single report is seen often.
+#: Coarse enough that every single report occurs often.
 SMALL = {
     "krr": Case("krr", categories(3), "1"),
     "square-wave": Case("square-wave", numbers(8, no_answer=True), "2"),

@@ -33,7 +33,7 @@ from server.stored_results import StoredWave
 EXAMPLES = Path(__file__).parents[2] / "examples"
 _NUMBERS = count(1)
 
-#: A change of one file of client/: its name, the text to find there, the text instead.
+#: A change of one file of client/: its name, the text to replace, and the new text.
 Change = tuple[str, str, str]
 
 
@@ -44,7 +44,7 @@ class Collector:
         self.url, self.database, self.token = url, database, token
 
     def publish(self, text: str, wave: int = 1) -> str:
-        """Store one more survey, under an id that no other test has; gives the id."""
+        """Store one more survey under an id that no other test has; return the id."""
         name = f"canteen-{next(_NUMBERS)}"
         file = self.database.parent / f"{name}.toml"
         file.write_text(re.sub(r'^id = ".*"$', f'id = "{name}"', text, count=1, flags=re.M))
@@ -66,16 +66,19 @@ class Collector:
             store.surveys.close_waves(survey)
 
     def page(self, survey: str) -> str:
-        """The address of a survey's page."""
+        """Return the address of a survey's page."""
         return f"{self.url}/s/{survey}"
 
     def frozen(self, survey: str) -> dict[str, Any]:
-        """The survey with its randomizers, as devices get it."""
+        """Return the survey with its randomizers, as devices get it."""
         frozen: dict[str, Any] = self._json(f"/api/surveys/{survey}")
         return frozen
 
     def estimates(self, survey: str, wave: int = 1) -> list[dict[str, Any]]:
-        """The rows of estimates.json, of all reports: pages show whole batches alone."""
+        """Return the rows of estimates.json for all reports.
+
+        Pages would show only whole batches.
+        """
         with self._store() as store:
             stored = StoredWave(store, survey, wave)
             return estimate_rows(survey, stored.survey.version, wave, stored.estimates(0.95))
@@ -86,7 +89,7 @@ class Collector:
             return StoredWave(store, survey, wave).n
 
     def ledger(self, survey: str) -> list[dict[str, str]]:
-        """The rows of ledger.csv, of all respondents."""
+        """Return the rows of ledger.csv for all respondents."""
         with self._store() as store:
             rows = ledger_rows(ledger_of_survey(store, survey))
             text = "".join(pieces(rows, COLUMNS_BY["respondent"], "csv"))
@@ -111,7 +114,7 @@ class Collector:
 
 @contextlib.contextmanager
 def command(folder: Path, survey: str | None) -> Iterator[Collector]:
-    """`deniable serve` as its users run it, with its output in files beside the database.
+    """Run `deniable serve` as its users do, with its output in files beside the database.
 
     Without a survey the database is new, and surveys are written in the browser.
     """
@@ -150,14 +153,14 @@ def _line(process: "subprocess.Popen[bytes]", out: Path, pattern: str) -> str:
 
 class _Quiet(WSGIRequestHandler):
     def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
-        """The real server logs no requests either."""
+        """Log nothing, as the real server does."""
 
 
 @contextlib.contextmanager
 def in_process(
     folder: Path, client: Path, around: Callable[[Any], Any] = lambda app: app
 ) -> Iterator[Collector]:
-    """The application with other browser modules, `around` it what a test wants there."""
+    """Run the application with other browser modules; `around` wraps it for a test."""
     database, token = folder / "deniable.db", "a-token-for-tests"
     store = Store(database, create=True)
     store.access.add_token(token)
@@ -179,7 +182,7 @@ def in_process(
 
 
 class Relay:
-    """Passes bytes on to a server; `sent` is every byte that browsers have sent through it."""
+    """Passes bytes on to a server; `sent` has every byte that browsers have sent through it."""
 
     def __init__(self, server: str) -> None:
         host, port = server.removeprefix("http://").split(":")
@@ -189,12 +192,12 @@ class Relay:
         threading.Thread(target=self._accept, daemon=True).start()
 
     def targets(self) -> list[tuple[str, str]]:
-        """Method and target of each request, in their order."""
+        """Return the method and target of each request, in their order."""
         found = re.findall(rb"([A-Z]+) (\S+) HTTP/1\.1\r\n", bytes(self.sent))
         return [(method.decode(), target.decode()) for method, target in found]
 
     def close(self) -> None:
-        """Let go of all connections."""
+        """Close all connections."""
         for one in [self._listener, *self._open]:
             with contextlib.suppress(OSError):
                 one.shutdown(socket.SHUT_RDWR)

@@ -1,4 +1,4 @@
-"""Fixtures of the browser tests. Without a Chromium they fail; they never skip."""
+"""Fixtures of the browser tests. Without Chromium the tests fail; they are never skipped."""
 
 import shutil
 import sys
@@ -25,7 +25,7 @@ expect.set_options(timeout=1000 * MOMENT)
 
 @pytest.fixture(scope="session")
 def browser(pytestconfig: pytest.Config) -> Iterator[Browser]:
-    """The browser that was asked for; see `Profile` for one with its files."""
+    """Return the browser that was asked for; `Profile` is one whose files can be read."""
     with sync_playwright() as playwright:
         engine = getattr(playwright, pytestconfig.getoption("--engine"))
         found = engine.launch(**launching(engine, "headless-shell"))
@@ -35,26 +35,26 @@ def browser(pytestconfig: pytest.Config) -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], Collector]]:
-    """Starts the real server, each time with a database of its own."""
+    """Start the real server, each time with a database of its own."""
     with ExitStack() as running:
         yield lambda: running.enter_context(command(tmp_path_factory.mktemp("served"), SURVEY))
 
 
 @pytest.fixture(scope="session")
 def collector(serve: Callable[[], Collector]) -> Collector:
-    """A real server for every test that publishes a survey of its own."""
+    """Run a real server for all tests that publish a survey of their own."""
     return serve()
 
 
 @pytest.fixture
 def survey(collector: Collector) -> str:
-    """The id of a survey that nobody has answered."""
+    """Return the id of a survey that nobody has answered."""
     return collector.publish(SURVEY)
 
 
 @pytest.fixture
 def serve_client(tmp_path: Path) -> Iterator[ServeClient]:
-    """Serves a copy of client/ with changes, from this process."""
+    """Serve a copy of client/ with changes, from this process."""
     with ExitStack() as running:
 
         def start(
@@ -75,7 +75,7 @@ def serve_client(tmp_path: Path) -> Iterator[ServeClient]:
 
 @pytest.fixture
 def new_device(browser: Browser) -> Iterator[Callable[..., Device]]:
-    """Makes fresh devices, with the options of Playwright's contexts."""
+    """Make new devices, with the options of Playwright's contexts."""
     made: list[Device] = []
 
     def make(**options: Any) -> Device:
@@ -89,19 +89,19 @@ def new_device(browser: Browser) -> Iterator[Callable[..., Device]]:
 
 @pytest.fixture
 def device(new_device: Callable[..., Device]) -> Device:
-    """A device that has never been here."""
+    """Return a device that has never been here."""
     return new_device()
 
 
 @pytest.fixture
 def page(device: Device, collector: Collector, survey: str) -> Page:
-    """The page of the unanswered survey."""
+    """Return the page of the unanswered survey."""
     return device.visit(collector.page(survey))
 
 
 @pytest.fixture
 def relay() -> Iterator[Callable[[Collector], Relay]]:
-    """Makes relays, which see the bytes that browsers send."""
+    """Make relays, which see the bytes that browsers send."""
     with ExitStack() as running:
 
         def make(target: Collector) -> Relay:
@@ -114,7 +114,7 @@ def relay() -> Iterator[Callable[[Collector], Relay]]:
 
 @pytest.fixture(scope="module")
 def modules(browser: Browser, collector: Collector) -> Iterator[Page]:
-    """A page beside the modules, which runs nothing by itself."""
+    """Return a page beside the modules, which runs nothing by itself."""
     device = Device(browser)
     yield beside_modules(device, collector)
     device.context.close()
@@ -122,7 +122,7 @@ def modules(browser: Browser, collector: Collector) -> Iterator[Page]:
 
 @pytest.fixture
 def run(modules: Page) -> Run:
-    """Runs a body of JavaScript with one served module `m` and the vector `v`."""
+    """Run a body of JavaScript with one served module `m` and the vector `v`."""
 
     def call(module: str, body: str, vector: Any) -> Any:
         script = f"async (v) => {{ const m = await import('/client/{module}'); {TOOLS} {body} }}"

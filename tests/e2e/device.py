@@ -1,4 +1,4 @@
-"""A respondent's device: one fresh browser context, what it carried, and what a person does."""
+"""A respondent's device: a new browser context, its requests, and what a person does."""
 
 import json
 import re
@@ -8,7 +8,7 @@ from typing import Any
 from limits import MOMENT
 from playwright.sync_api import Browser, BrowserContext, Page, Request, expect
 
-#: Gives all that client/memo.js keeps, by its keys; nothing else is in its database.
+#: Returns all that client/memo.js keeps, by its keys; its database has nothing else.
 READ_MEMO = """() => new Promise((resolve, reject) => {
   const request = indexedDB.open('deniable', 1);
   request.onupgradeneeded = () => request.result.createObjectStore('memo');
@@ -35,7 +35,7 @@ WRITE_MEMO = """([key, value]) => new Promise((resolve) => {
     table.transaction.oncomplete = () => resolve(request.result.close());
   };
 })"""
-#: The survey most tests ask: a condition, no-answer, a required question and a number.
+#: The survey that most tests ask: a condition, no-answer, a required question and a number.
 SURVEY = """
 title = "Canteen"
 id = "canteen"
@@ -75,13 +75,13 @@ unit = "EUR"
 epsilon = 2
 """
 QUESTIONS = ["smoked", "pet", "team", "debts"]
-#: What one wave of it costs, in ε.
+#: The cost of one wave of it, in ε.
 COST = "5"
-#: Answers that stand nowhere but in the survey (the id) or nowhere at all (the number).
+#: Answers that occur only in the survey (the id), or nowhere at all (the number).
 OPTION, NUMBER = "zebra-canary", "73914682"
 
 
-#: Over BiDi, Firefox does not tell the bodies of requests, so the page tells them as it sends them.
+#: Over BiDi, Firefox does not report the bodies of requests, so the page reports them as it sends.
 _TELL_BODIES = """(() => {
   const send = globalThis.fetch;
   globalThis.fetch = (url, options = {}) => {
@@ -109,30 +109,30 @@ class Device:
             self.context.add_init_script(_TELL_BODIES)
 
     def visit(self, url: str) -> Page:
-        """A new page at an address."""
+        """Open a new page at an address."""
         page = self.context.new_page()
         page.goto(url)
         return page
 
     def posted(self) -> list[bytes]:
-        """The bodies of all POST requests that its pages made."""
+        """Return the bodies of all POST requests that its pages made."""
         if self._told is not None:
             return [*self._told]
         return [one.post_data_buffer or b"" for one in self.requests if one.method == "POST"]
 
 
 def begin(page: Page) -> None:
-    """Turn from the explanation to the questions, if that is still to do."""
+    """Turn from the explanation to the questions, unless that was done."""
     expect(page.locator("#controls")).to_be_enabled()
     if page.locator("#explanation").is_visible():
         page.locator("#begin").click()
-        # An invited person's page asks first whether the link can be used.
+        # An invited person's page first asks whether the link can be used.
         expect(page.locator("#explanation")).to_be_hidden()
         agree(page)
 
 
 def agree(page: Page) -> None:
-    """Agree to what there is to agree to, and turn to the questions."""
+    """Agree to everything that must be agreed to, and turn to the questions."""
     if page.locator("#agreement").is_visible():
         for box in page.locator("#consent, #quiz--either").all():
             box.check()
@@ -140,12 +140,12 @@ def agree(page: Page) -> None:
 
 
 def turn_page(page: Page) -> None:
-    """To the next page, or to the review, if the answers of this one can be taken."""
+    """Turn to the next page, or to the review, if the answers on this page are valid."""
     page.locator('#answers [type="submit"]:visible').click()
 
 
 def fill_in(page: Page, answers: dict[str, str]) -> None:
-    """Give answers, turning pages as needed: as typed; option ids, several joined by '|'."""
+    """Give answers, turning pages as needed: typed texts or option ids, several joined by '|'."""
     begin(page)
     for question, answer in answers.items():
         field = page.locator(f'[data-question="{question}"]')
@@ -166,7 +166,7 @@ def fill_in(page: Page, answers: dict[str, str]) -> None:
 
 
 def review(page: Page) -> dict[str, str]:
-    """Ask for the review; gives what it shows."""
+    """Ask for the review; return what it shows."""
     begin(page)
     shown = page.locator("#review")
     for _ in page.locator("[data-page]").all():
@@ -205,7 +205,7 @@ def wait_for(page: Page, holds: Callable[[], object]) -> None:
 
 
 def answer(page: Page, answers: dict[str, str], state: str = "stored") -> None:
-    """All of a respondent's way, to the state it ends in."""
+    """Go all of a respondent's way, to the state in which it ends."""
     expect_state(page, "ready")
     fill_in(page, answers)
     review(page)
@@ -218,7 +218,7 @@ CANARIES = {"smoked": "yes", "pet": OPTION, "team": "lab", "debts": NUMBER}
 
 
 def expect_closed(page: Page, state: str) -> None:
-    """The page is in a state in which nothing can be answered."""
+    """Check that the page is in a state in which nothing can be answered."""
     expect_state(page, state)
     expect(page.locator("#controls")).to_have_js_property("disabled", True)
     for control in page.locator("#answers :is(input, button, select)").all():
@@ -226,7 +226,7 @@ def expect_closed(page: Page, state: str) -> None:
 
 
 def survey_data(html: str) -> tuple[str, dict[str, Any]]:
-    """The survey that a page carries: its text there, and what it says."""
+    """Return the survey that a page carries: its text there, and its data."""
     found = re.search(r'<script type="application/json"[^>]*>(.*?)</script>', html, re.S)
     assert found is not None
     return found[1], json.loads(found[1])

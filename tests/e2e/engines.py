@@ -1,4 +1,4 @@
-"""How Playwright starts each of its engines: its own build if it is there, else the system's."""
+"""Start each of Playwright's engines: its own build if it is installed, otherwise the system's."""
 
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -26,7 +26,7 @@ def launching(engine: BrowserType, chromium: str = "chromium") -> dict[str, Any]
 
 @cache
 def _path(name: str) -> str:
-    """The path of a program, found in another thread: Playwright is at work in this one."""
+    """Return the path of a program, found in another thread, since Playwright works in this one."""
     with ThreadPoolExecutor(1) as other:
         found = other.submit(find, name).result()
     if found is None:

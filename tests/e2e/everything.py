@@ -3,7 +3,7 @@
 from device import expect_state
 from playwright.sync_api import Page, expect
 
-#: Whatever a person can be asked.
+#: Everything that a person can be asked.
 EVERYTHING = """
 title = "Everything"
 id = "everything"
@@ -139,12 +139,12 @@ text = "Would you owe {answer.debts|nothing} again, for {answer.foods|naught}, {
 help = "You said {answer.which|nothing of herbs}."
 epsilon = 1
 """.replace("HERBS", "".join(f'  {{id = "herb-{n}", text = "Herb {n}"}},\n' for n in range(1, 21)))
-#: What one wave of it costs, in ε.
+#: The cost of one wave of it, in ε.
 COST = "15"
 #: Its questions, without the note.
 ASKED = ["visited", "regret", "animal", "foods", "calm", "alert", "mood", "debts", "weight"]
 ASKED += ["town", "word", "order", "herb", "which", "again"]
-#: The answer that is hidden again, and what the others hold in the end.
+#: The answer that is hidden again, and the final answers to the other questions.
 REGRET = "58291370"
 ANSWERS = {
     "visited": "yes",
@@ -162,35 +162,35 @@ ANSWERS = {
     "which": "ilvarnox 9917",
     "again": "no",
 }
-#: What is searched in the long list, in vain.
+#: A text that is searched in the long list in vain.
 SEARCHED = "qorvanth 7730"
-#: What stands nowhere but in these answers, so that it may be found nowhere at all.
+#: Texts that occur only in these answers, so they may be found nowhere at all.
 MARKERS = [REGRET, "73914682", "73,914,682", "40417617", "vexmarl 8841"]
 MARKERS += ["hozzle|flumdor|grebnix", "ilvarnox 9917", SEARCHED]
-#: What was chosen of what the survey offers, so that it may be found only where the survey is.
+#: Chosen answers that the survey offers, so they may be found only where the survey is.
 CHOSEN = ["zebra-canary", "Zebra with a Canary", "vorkel", "Vorkel Soup", "midjan"]
 CHOSEN += ["quxolotl 5573"]
 
 
 def with_page(*flags: str, survey: str = EVERYTHING) -> str:
-    """The survey with flags of its page: resume, kiosk, comprehension."""
+    """Return the survey with flags of its page: resume, kiosk, comprehension."""
     lines = "".join(f"{flag} = true\n" for flag in flags)
     return survey.replace("[privacy]", f"[page]\n{lines}[privacy]", 1)
 
 
 def begin(page: Page) -> None:
-    """From the explanation to the first question."""
+    """Go from the explanation to the first question."""
     expect_state(page, "ready")
     page.locator("#begin").click()
 
 
 def turn(page: Page) -> None:
-    """To the next page, or from the last one to the review."""
+    """Turn to the next page, or from the last one to the review."""
     page.locator('[data-page]:visible button[type="submit"]').click()
 
 
 def press_on(page: Page, question: str, *options: str) -> None:
-    """Press labels or, of a ranking, buttons."""
+    """Press labels or, for a ranking, buttons."""
     for option in options:
         label = f'label[for="{question}--{option}"], button[id="{question}--{option}"]'
         # In a grid, a label lies beneath its control.
@@ -204,7 +204,7 @@ def type_in(page: Page, question: str, text: str) -> None:
 
 
 def answer_first_page(page: Page) -> None:
-    """Changes their mind: an answer is given and then hidden."""
+    """Answer the first page and change an answer, so that a question is hidden again."""
     press_on(page, "visited", "no")
     type_in(page, "regret", REGRET)
     press_on(page, "visited", "yes")
@@ -214,7 +214,7 @@ def answer_first_page(page: Page) -> None:
 
 
 def answer_second_page(page: Page) -> None:
-    """The grid, a scale, a number that is typed, and one by the slider's arrow keys."""
+    """Answer the grid, a scale, a typed number, and a number by the slider's arrow keys."""
     press_on(page, "calm", "ofxil")
     press_on(page, "alert", "nevxil")
     press_on(page, "mood", "midjan")
@@ -226,14 +226,14 @@ def answer_second_page(page: Page) -> None:
 
 
 def answer_third_page(page: Page) -> None:
-    """A suggested text, one of their own, and an order."""
+    """Answer with a suggested text, a text of one's own, and an order."""
     type_in(page, "town", ANSWERS["town"])
     type_in(page, "word", ANSWERS["word"])
     press_on(page, "order", "hozzle", "flumdor", "grebnix")
 
 
 def answer_fourth_page(page: Page) -> None:
-    """A long list that is searched, what is meant by "another", and a text that tells answers."""
+    """Answer a long list that is searched, what "another" means, and a text that quotes answers."""
     herb = page.locator('[data-question="herb"]')
     expect(herb.locator("legend")).to_have_text(f"Which herb, after the word {ANSWERS['word']}?")
     type_in(page, "herb", SEARCHED)
@@ -252,7 +252,7 @@ def answer_fourth_page(page: Page) -> None:
 
 
 def answer_pages(page: Page) -> None:
-    """Answers all questions as a person does, and asks for the review."""
+    """Answer all questions as a person does, and ask for the review."""
     begin(page)
     answer_first_page(page)
     turn(page)
@@ -265,7 +265,7 @@ def answer_pages(page: Page) -> None:
 
 
 def person(page: Page) -> dict[str, str]:
-    """Answers all questions as a person does; gives what the review shows."""
+    """Answer all questions as a person does; return what the review shows."""
     answer_pages(page)
     expect(page.locator("#review")).to_be_visible()
     terms, details = page.locator("#review dt"), page.locator("#review dd")

@@ -5,7 +5,7 @@ from stage import Scene, Stage, open_details
 
 
 def explore(stage: Stage) -> Scene:
-    """All questions, one of them alone, something wrong, and a query that is refused."""
+    """Show all questions, one of them alone, a mistake, and a query that is refused."""
     page = stage.new_device().visit(f"{stage.collector.url}/explore")
     expect(page.locator("[data-of]").first).to_be_visible()
     yield "explore", page

@@ -16,7 +16,7 @@ from typing import Any
 from limits import LONG, wait_until
 from programs import find
 
-#: Nothing is asked of the network but what a test asks for.
+#: Firefox asks the network for nothing except what a test asks for.
 _PREFERENCES: dict[str, Any] = {
     "app.normandy.enabled": False,
     "app.update.disabledForTesting": True,
@@ -35,12 +35,12 @@ _PREFERENCES: dict[str, Any] = {
 
 
 class Firefox:
-    """One Firefox with a fresh profile, and one tab."""
+    """One Firefox with a new profile, and one tab."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._stream = connection.makefile("rwb")
         self._number = 0
-        self._read()  # what the browser is
+        self._read()  # which kind of browser it is
         self._call("WebDriver:NewSession", {"pageLoadStrategy": "normal"})
 
     def visit(self, url: str) -> None:
@@ -48,7 +48,7 @@ class Firefox:
         self._call("WebDriver:Navigate", {"url": url})
 
     def evaluate(self, expression: str) -> Any:
-        """The value of an expression in the page."""
+        """Return the value of an expression in the page."""
         script = {"script": f"return {expression}", "args": [], "sandbox": "default"}
         return self._call("WebDriver:ExecuteScript", script)["value"]
 
@@ -72,7 +72,7 @@ class Firefox:
 
 @contextlib.contextmanager
 def firefox(folder: Path) -> Iterator[Firefox]:
-    """A running Firefox, with its profile and what it says in a folder."""
+    """Run Firefox, with its profile and its messages in a folder."""
     path = find("firefox")
     assert path is not None, "no Firefox; python tests/programs.py firefox installs one"
     profile = folder / "profile"
@@ -94,14 +94,14 @@ def firefox(folder: Path) -> Iterator[Firefox]:
         with socket.create_connection(("127.0.0.1", _port(process, profile)), LONG) as connection:
             yield Firefox(connection)
     finally:
-        # Its own process group: the browser and the processes of its pages.
+        # A process group of its own, for the browser and the processes of its pages.
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait(LONG)
 
 
 def _port(process: "subprocess.Popen[bytes]", profile: Path) -> int:
-    """The port that Firefox listens at, which it writes into its profile."""
+    """Return the port on which Firefox listens, which it writes into its profile."""
     file = profile / "MarionetteActivePort"
 
     def is_written() -> bool:

@@ -1,4 +1,4 @@
-"""What runs JavaScript of the served modules beside the vectors of the reference."""
+"""Run JavaScript of the served modules beside the vectors of the reference."""
 
 import json
 import re
@@ -12,8 +12,8 @@ from playwright.sync_api import Page
 
 Run = Callable[[str, str, Any], Any]
 VECTORS = Path(__file__).parent.parent / "vectors"
-#: What every script below can use: a tape of words, values as the modules hold them, and what a
-#: call is refused with.
+#: Common to every script below: a tape of words, values as the modules represent them, and the
+#: error with which a call is refused.
 TOOLS = """
   const tape = (list) => { const left = [...list]; return {
     next: () => { if (!left.length) throw new Error('no word left'); return left.shift(); },
@@ -29,7 +29,7 @@ TOOLS = """
 """
 
 
-#: The modules that compute for some surveys alone; others belong to a survey's page.
+#: The modules that compute for only some surveys; others belong to a survey's page.
 _NAMES = sorted(
     path.name
     for path in (Path(__file__).parents[2] / "client/optional").glob("*.js")
@@ -39,14 +39,14 @@ _LOAD = "(names) => Promise.all(names.map((one) => import(`/client/optional/${on
 
 
 def beside_modules(device: Device, collector: Collector) -> Page:
-    """A page beside the modules, which runs none itself; those of some surveys alone are loaded."""
+    """Return a page beside the modules, which runs none itself; optional modules are loaded."""
     page = device.visit(f"{collector.url}/healthz")
     page.evaluate(_LOAD, _NAMES)
     return page
 
 
 def vector(name: str) -> dict[str, Any]:
-    """One file of vectors."""
+    """Return one file of vectors."""
     found: dict[str, Any] = json.loads((VECTORS / f"{name}.json").read_text())
     for key, cases in found.items():
         assert cases, f"{name}.json has no {key}"
@@ -54,13 +54,13 @@ def vector(name: str) -> dict[str, Any]:
 
 
 def check_refused(refused: list[Any], results: list[str]) -> None:
-    """Each is refused, and the browser names the same part as the reference does."""
+    """Check that each is refused, and that the browser names the same part as the reference."""
     for case, got in zip(refused, results, strict=True):
         part = re.findall(r"\w+", case["error"])[0]
         assert re.match(rf"RangeError: [^{{]*\b{part}\b", got), f"{case}: {got}"
 
 
 def taken(results: list[Any]) -> list[Any]:
-    """The results, of which each must have used up its words."""
+    """Return the results, after checking that each has used up its words."""
     assert all(left == 0 for _, left in results), "words were left"
     return [result for result, _ in results]

@@ -1,4 +1,4 @@
-"""The proxies that `deniable deploy` configures, run as shipped before a collector."""
+"""Run the proxies that `deniable deploy` configures, as shipped, before a collector."""
 
 import contextlib
 import http.client
@@ -19,9 +19,9 @@ from programs import find
 
 from server.deploy import Settings, made
 
-#: Names that browsers look for on their own machine.
+#: Names that browsers find on their own machine.
 HOST, RESEARCH_HOST = "survey.localhost", "results.localhost"
-#: An address of this machine that nothing else uses, by which a client can be found in files.
+#: An address of this machine that nothing else uses, so a client can be found in files.
 CLIENT = "127.77.66.55"
 #: Where nginx would keep what does not fit into memory.
 PLACES = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
@@ -45,7 +45,7 @@ class Proxy:
         host: str = HOST,
         version: ssl.TLSVersion | None = None,
     ) -> ssl.SSLSocket:
-        """A connection with TLS from the address `CLIENT`."""
+        """Return a connection with TLS from the address `CLIENT`."""
         context = ssl.create_default_context(cafile=str(self.folder / "fullchain.pem"))
         if version is not None:
             context.minimum_version = context.maximum_version = version
@@ -56,7 +56,7 @@ class Proxy:
     def request(
         self, method: str, path: str, body: bytes | None = None, host: str = HOST, **headers: str
     ) -> tuple[http.client.HTTPResponse, bytes]:
-        """An answer, and its body."""
+        """Return an answer and its body."""
         connection = http.client.HTTPSConnection(host, self.port)
         connection.sock = self.connect(host=host)
         with contextlib.closing(connection):
@@ -72,7 +72,7 @@ def free_port() -> int:
 
 
 def certificate(folder: Path) -> None:
-    """Make a certificate of both names, and its key."""
+    """Make a certificate for both names, and its key."""
     subprocess.run(
         [
             *("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"),
@@ -86,7 +86,7 @@ def certificate(folder: Path) -> None:
 
 
 def replaced(text: str, *changes: tuple[str, str]) -> str:
-    """The text with all these changes, each of which it must have a place for."""
+    """Return the text with all these changes, each of which must have a place in it."""
     for old, new in changes:
         assert old in text, f"the configuration no longer has {old!r}: change the test with it"
         text = text.replace(old, new)
@@ -95,7 +95,7 @@ def replaced(text: str, *changes: tuple[str, str]) -> str:
 
 @contextlib.contextmanager
 def nginx(folder: Path, upstream: str, research: str | None = None) -> Iterator[Proxy]:
-    """The shipped configuration with other ports, user and places, and nothing else changed."""
+    """Run the shipped configuration with other ports, user and places, and nothing else changed."""
     program = find("nginx")
     if program is None:
         pytest.fail("no nginx; python tests/programs.py nginx installs one")
@@ -146,7 +146,7 @@ def caddy(
     issuer: dict[str, Any] | None = None,
     names: tuple[str, str] = (HOST, RESEARCH_HOST),
 ) -> Iterator[Proxy]:
-    """The shipped configuration with other ports.
+    """Run the shipped configuration with other ports.
 
     Its certificate is one that no authority gave, unless it gets one from an `issuer`.
     """

@@ -1,11 +1,11 @@
-"""What researchers see, page by page, to be looked at."""
+"""Show the pages of researchers one by one, to be looked at."""
 
 from playwright.sync_api import expect
 from stage import EXAMPLES, Scene, Stage, simulated
 
 
 def research(stage: Stage) -> Scene:
-    """Show what researchers see, and do in a trial copy."""
+    """Show what researchers see, and what they do in a trial copy."""
     device = stage.new_device()
     page = device.visit(f"{stage.collector.url}/login")
     yield "sign-in", page
@@ -38,7 +38,7 @@ def research(stage: Stage) -> Scene:
     page.get_by_label("Survey file, and").set_input_files(EXAMPLES / "staff-panel.toml")
     page.get_by_role("button", name="Upload").click()
     for part in ("edit", "translations", "history", "plan", "pilot", "publish"):
-        # Whoever came here before has the draft already.
+        # An earlier scene may have made the draft already.
         page.goto(f"{stage.collector.url}/surveys/staff-panel/{part}")
         if part == "edit":
             expect(page.frame_locator("iframe").locator("#status")).to_be_visible()

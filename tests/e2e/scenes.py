@@ -1,4 +1,4 @@
-"""Every page in every state that a person can come to, to be looked at."""
+"""Show every page in every state that a person can come to, to be looked at."""
 
 import json
 
@@ -31,7 +31,8 @@ from stage import (
 
 from analysis.survey.survey_file import read_survey
 
-#: The second time that the page opens the database never ends: what is between two writes stays.
+#: The second time that the page opens the database never ends, so the state between two writes
+#: stays.
 _STALL = """() => {
   const open = IDBFactory.prototype.open;
   let times = 0;
@@ -40,7 +41,7 @@ _STALL = """() => {
     return times === 2 ? {} : open.apply(this, given);
   };
 }"""
-#: After as many hashes as answers may need, the one of a puzzle never ends.
+#: After as many hashes as answers may need, the hash of a puzzle never ends.
 _PUZZLE = """() => {
   const digest = SubtleCrypto.prototype.digest;
   let times = 0;
@@ -52,7 +53,7 @@ _PUZZLE = """() => {
 
 
 def without_script(stage: Stage) -> Scene:
-    """No program runs; the browser itself still does, so that the page can be examined."""
+    """Show a page without programs; the browser's own still runs, so the page can be examined."""
 
     def open_noscript(route: Route) -> None:
         response = route.fetch()
@@ -68,7 +69,7 @@ def without_script(stage: Stage) -> Scene:
 
 
 def questions(stage: Stage) -> Scene:
-    """From the explanation to the receipt, with everything open; then back again."""
+    """Go from the explanation to the receipt, with everything open, and then back again."""
     _, page = stage.visit()
     expect_state(page, "ready")
     yield "explanation", page
@@ -101,7 +102,7 @@ def questions(stage: Stage) -> Scene:
 
 
 def complaints(stage: Stage) -> Scene:
-    """Show the complaints about answers that cannot be taken."""
+    """Show the complaints about invalid answers."""
     _, page = stage.visit(WELL_BEING.replace('id = "work"', 'id = "work"\nrequired = true', 1))
     expect_state(page, "ready")
     fill_in(page, {"age": "7"})
@@ -117,7 +118,7 @@ def complaints(stage: Stage) -> Scene:
 
 
 def sending(stage: Stage) -> Scene:
-    """Between the press and what comes of it."""
+    """Show the states between the press and its result."""
     _, page = stage.visit()
     to_review(page)
     page.evaluate(_STALL)
@@ -128,12 +129,12 @@ def sending(stage: Stage) -> Scene:
     to_review(page)
     send(page, "sending")
     yield "sending", page
-    # Nobody answers the request; the page is left with it.
+    # Nobody answers the request, and the page is left like that.
     page.close()
 
 
 def puzzled(stage: Stage) -> Scene:
-    """A puzzle is solved before the draw."""
+    """Show a puzzle that is solved before the draw."""
     text = WELL_BEING.replace("languages =", "proof_of_work = 20\nlanguages =", 1)
     _, page = stage.visit(text)
     to_review(page)
@@ -144,7 +145,7 @@ def puzzled(stage: Stage) -> Scene:
 
 
 def waiting(stage: Stage) -> Scene:
-    """The network is away, in this wave and in the next."""
+    """Show pages without a network, in this wave and in the next."""
     device, page = stage.visit()
     device.context.route(REPORTS, lambda route: route.abort())
     to_review(page)
@@ -157,7 +158,7 @@ def waiting(stage: Stage) -> Scene:
 
 
 def refused(stage: Stage) -> Scene:
-    """The survey is closed in the meantime, which can pass; then its last day was yesterday."""
+    """Show a survey that was closed meanwhile, and one whose last day was yesterday."""
     _, page = stage.visit()
     to_review(page)
     survey = page.url.rpartition("/")[2]
@@ -179,7 +180,7 @@ def refused(stage: Stage) -> Scene:
 
 
 def forgotten(stage: Stage) -> Scene:
-    """The device is forgotten in another tab while this one sends."""
+    """Show a device that is forgotten in another tab while this one sends."""
     device, page = stage.visit()
     device.context.route(REPORTS, lambda route: route.abort())
     to_review(page)
@@ -207,7 +208,7 @@ def damaged(stage: Stage) -> Scene:
 
 
 def spent(stage: Stage) -> Scene:
-    """A wave more would cost more than was promised."""
+    """Show a page on which another wave would cost more than was promised."""
     _, page = stage.visit(WELL_BEING.replace("cap = 24.0", "cap = 13.0", 1))
     to_review(page)
     send(page)
@@ -218,7 +219,7 @@ def spent(stage: Stage) -> Scene:
 
 
 def not_kept(stage: Stage) -> Scene:
-    """The device cannot keep what it drew."""
+    """Show a device that cannot keep what it drew."""
     _, page = stage.visit()
     to_review(page)
     page.evaluate("() => { IDBFactory.prototype.open = () => { throw new Error('full'); }; }")
@@ -227,7 +228,7 @@ def not_kept(stage: Stage) -> Scene:
 
 
 def uninvited(stage: Stage) -> Scene:
-    """Invited people: no link, a mistyped one, one that is no good, and one of somebody else."""
+    """Show invited people: no link, a mistyped one, a useless one, and somebody else's."""
     text = WELL_BEING.replace("languages =", 'access = "invited"\nlanguages =', 1)
     device, page = stage.visit(text)
     expect_state(page, "uninvited")
@@ -252,7 +253,7 @@ def uninvited(stage: Stage) -> Scene:
 
 
 def insecure(stage: Stage) -> Scene:
-    """Plain http from elsewhere."""
+    """Show a page over plain http from another machine."""
     device = stage.new_device()
     url = stage.collector.url
     device.context.route(
@@ -267,7 +268,7 @@ def insecure(stage: Stage) -> Scene:
 
 
 def broken(stage: Stage) -> Scene:
-    """A page whose survey was changed on the way."""
+    """Show a page whose survey was changed on the way."""
 
     def change(route: Route) -> None:
         response = route.fetch()
@@ -283,7 +284,7 @@ def broken(stage: Stage) -> Scene:
 
 
 def kiosk(stage: Stage) -> Scene:
-    """A shared device."""
+    """Show a shared device."""
     _, page = stage.visit(KIOSK)
     expect_state(page, "ready")
     begin(page)
@@ -295,7 +296,7 @@ def kiosk(stage: Stage) -> Scene:
 
 
 def no_memory(stage: Stage) -> Scene:
-    """A survey with a memory, in a later wave, on a device that has none."""
+    """Show a survey with a memory in a later wave, on a device that has none."""
     panel = (EXAMPLES / "staff-panel.toml").read_text().replace('access = "panel"\n', "", 1)
     survey = stage.collector.publish(panel)
     stage.collector.open_wave(survey, 2)
@@ -331,7 +332,7 @@ def my_privacy(stage: Stage) -> Scene:
 
 
 def me_broken(stage: Stage) -> Scene:
-    """A browser that keeps nothing."""
+    """Show a browser that keeps nothing."""
     device = stage.new_device()
     device.context.add_init_script("delete window.indexedDB; window.indexedDB = undefined;")
     me = device.visit(f"{stage.collector.url}/me")
@@ -340,7 +341,7 @@ def me_broken(stage: Stage) -> Scene:
 
 
 def messages(stage: Stage) -> Scene:
-    """Addresses with no survey."""
+    """Show addresses without a survey."""
     device = stage.new_device()
     for name, path in {"home": "/", "no-survey": "/s/nothing", "not-found": "/nowhere"}.items():
         yield f"message-{name}", device.visit(stage.collector.url + path)

@@ -1,7 +1,7 @@
-"""Pictures of every page in every state: `python tests/e2e/screenshots.py [FOLDER]`.
+"""Take pictures of every page in every state: `python tests/e2e/screenshots.py [FOLDER]`.
 
-Starts the real server, answers the examples in a real browser, on a phone and on a desktop, and
-keeps what is seen as PNG files, by default in screenshots/. The pictures of the README and of the
+The program starts the real server, answers the examples in a real browser, on a phone and on a
+desktop, and writes PNG files, by default into screenshots/. The pictures of the README and of the
 tutorial go into docs/pictures/; with `--tutorial` only these are taken.
 """
 
@@ -29,7 +29,7 @@ PICTURES = Path(__file__).parents[2] / "docs" / "pictures"
 PHONE = {"width": 390, "height": 844}
 DESKTOP = {"width": 1280, "height": 800}
 SOME = (questions, complaints, waiting, kiosk, my_privacy, explore, research)
-#: Looks, and what is seen in them.
+#: Looks of the pages, and the scenes in each.
 SERIES: dict[str, tuple[dict[str, Any], Any]] = {
     "phone": ({"viewport": PHONE}, SCENES),
     "desktop": ({"viewport": DESKTOP}, SCENES),
@@ -70,7 +70,7 @@ def _series(browser: Browser, served: Collector, name: str, folder: Path) -> Ite
 
 
 def _picture(page: Page, file: Path) -> Path:
-    # From a document scrolled to its top, and through no animation.
+    # Taken from a document that is scrolled to its top, without animations.
     page.screenshot(path=file, full_page=True, animations="disabled")
     return file
 

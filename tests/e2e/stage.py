@@ -1,4 +1,4 @@
-"""Where scenes are played, and what people do in most of them."""
+"""The stage of scenes, and what people do in most of them."""
 
 import csv
 import subprocess
@@ -32,13 +32,13 @@ ANSWERS = PAGES[0] | PAGES[1] | PAGES[2]
 
 @dataclass(frozen=True)
 class Stage:
-    """Where scenes are played: a collector, and what makes devices that look alike."""
+    """A collector, and a maker of devices that look alike."""
 
     collector: Collector
     new_device: Callable[..., Device]
 
     def visit(self, text: str = WELL_BEING, **options: Any) -> tuple[Device, Page]:
-        """A fresh device at a survey that nobody has answered."""
+        """Open a survey that nobody has answered, on a new device."""
         device = self.new_device(**options)
         return device, device.visit(self.collector.page(self.collector.publish(text)))
 
@@ -53,28 +53,28 @@ Scene = Iterator[tuple[str, Page]]
 
 
 def open_details(page: Page) -> None:
-    """Open whatever can be opened on the page that is shown, but for what is the same on each."""
+    """Open everything that can be opened on the page, except the parts that each page repeats."""
     for summary in page.locator("main summary:visible:not(footer *)").all():
         if not summary.evaluate("one => one.parentElement.open"):
             summary.click()
 
 
 def to_review(page: Page) -> None:
-    """Answer everything, and read it again."""
+    """Answer everything, and go to the review."""
     expect_state(page, "ready")
     fill_in(page, ANSWERS)
     review(page)
 
 
 def send(page: Page, state: str = "stored") -> None:
-    """Press, and wait for what comes of it."""
+    """Press, and wait for the result."""
     press(page)
     expect_state(page, state)
 
 
 @cache
 def simulated(collector: Collector, people: int = 200) -> str:
-    """A survey that so many people have answered; gives its id."""
+    """Publish a survey that this many people have answered; return its id."""
     text = (EXAMPLES / "working-conditions.toml").read_text()
     survey = collector.publish(text)
     answers = collector.database.parent / f"{survey}.csv"

@@ -1,4 +1,4 @@
-"""A server that fails or tampers with modules, and sees which tampered ones a browser accepts."""
+"""A server that fails or tampers with modules, and sees which ones a browser accepts."""
 
 import re
 import socket
@@ -17,12 +17,12 @@ _Wsgi = Callable[[Environ, Any], Iterable[bytes]]
 #: Where a page begins to load its program; by then a preload has asked for each of its modules.
 _START = b'<script type="module"'
 _IMPORT_MAP = re.compile(rb'<script type="importmap">.*?</script>', re.S)
-#: Seconds until a step that takes a moment has failed, on a machine that others use too.
+#: Seconds after which a short step has failed, on a machine that others use, too.
 _LONG = 60.0
 
 
 def layers_of(page: str) -> list[list[str]]:
-    """The modules of a page by their distance from its entry.
+    """Return the modules of a page by their distance from its entry.
 
     One visit can attack all modules of a layer, and each gets a verdict of its own: a browser
     asks for all imports of a module at once, but for none of a module that it refused.
@@ -67,7 +67,7 @@ def _truncated(environ: Environ, content: bytes) -> Response:
     return response
 
 
-#: How the first fetch of a module ends. None: with the tampered module already.
+#: How the first fetch of a module ends. None: it already gets the tampered module.
 FAILURES: dict[str, Callable[[Environ, bytes], Response] | None] = {
     "503": _unavailable,
     "a cut connection": _cut,
@@ -95,7 +95,7 @@ class Tampering:
         failure: Callable[[Environ, bytes], Response] | None,
         strips_import_map: bool = False,
     ) -> None:
-        """Choose what is attacked from now on, and how; forget what was seen."""
+        """Choose which modules are attacked from now on, and how; forget earlier results."""
         self.targets, self._failure = set(targets), failure
         self._strips = strips_import_map
         self.failed, self.accepted, self.ran = set[str](), set[str](), set[str]()

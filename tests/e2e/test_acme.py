@@ -43,7 +43,8 @@ def test_certbot_gets_a_certificate_through_nginx_as_shipped(tmp_path: Path) -> 
         authority(tmp_path, proxy.port, proxy.plain_port) as pebble,
     ):
         assert "Pebble" not in issuer(proxy)
-        # As documented, but for places, the name, and what certbot asks for at its first run.
+        # The command is the documented one, except for places, the name, and options for a first
+        # run.
         hook = f"kill -HUP {(tmp_path / 'nginx.pid').read_text().strip()}"
         (tmp_path / "acme").mkdir()
         changed = {
@@ -75,7 +76,7 @@ def test_certbot_gets_a_certificate_through_nginx_as_shipped(tmp_path: Path) -> 
             (tmp_path / name).symlink_to(tmp_path / "config/live" / HOST / name)
         os.kill(int((tmp_path / "nginx.pid").read_text()), signal.SIGHUP)
         wait_until(lambda: "Pebble Intermediate CA" in issuer(proxy))
-        # Nothing of the exchange is kept where the folder is served from.
+        # Nothing of the exchange stays in the served folder.
         assert [path for path in (tmp_path / "acme").rglob("*") if path.is_file()] == []
 
 

@@ -1,4 +1,4 @@
-"""Tables of which a device asks some questions: which ones follows from its key, as stated."""
+"""Tables of which a device asks some questions: its key decides which ones, as stated."""
 
 import json
 
@@ -31,7 +31,8 @@ THREE = (
     + ", ".join(f'{{id = "{name}", text = "{name}"}}' for name in ("yes", "no", "unsure"))
     + "]"
 )
-#: Six, of which each person is asked three; the second only after the first. Two have 3 answers.
+#: Six questions, of which each person is asked three, the second only after the first. Two have 3
+#: answers.
 SOME = """
 title = "Work"
 id = "work-life"
@@ -98,7 +99,7 @@ def test_a_device_is_asked_some_questions_the_same_after_a_reload(
     expect(page.locator("#receipt")).to_contain_text("3 answers are swapped together")
     rows, _ = what_was_sent(page)
     assert len(rows) == 3
-    # What is not asked together, the server refuses.
+    # The server refuses reports on questions that are not asked together.
     wrong = json.loads(body) | {"rid": "ab" * 16, "respondent": "cd" * 16}
     wrong["reports"][told[0]] = []
     answered = page.request.post(f"{collector.url}/api/surveys/{survey}/reports", data=wrong)
@@ -115,7 +116,7 @@ def test_devices_draw_all_samples_as_often(device: Device, collector: Collector)
     (draw,) = survey.joint
     ids = [question.id for question in draw.questions]
     every = [",".join(n for at, n in enumerate(ids) if at not in one) for one in draw.samples]
-    # Of 20 sets, those with the second question are possible with the first alone.
+    # Of 20 sets, those with the second question are possible only with the first.
     assert len(every) == 14
     counts = np.array([found.count(one) for one in every])
     assert counts.sum() == 3000
@@ -161,7 +162,7 @@ def test_a_survey_that_asks_otherwise_than_it_states_is_refused(
         given = {key: wrong[key] for key in ("survey", "randomizers")}
         with pytest.raises(ValueError, match="together"):
             thaw(given, version_of(given))
-    # One that nobody can be asked: it depends on more than go with it.
+    # Nobody can be asked one of these: it depends on more questions than are asked with it.
     chained = json.loads(json.dumps(frozen))
     for number in (3, 4):
         of_all = ["and", *(["=", f"q{one}", "yes"] for one in range(1, number))]
@@ -172,7 +173,7 @@ def test_a_survey_that_asks_otherwise_than_it_states_is_refused(
         thaw(given, version_of(given))
 
 
-def test_a_device_that_was_forgotten_meanwhile_is_asked_anew(
+def test_a_device_that_was_forgotten_meanwhile_gets_new_questions(
     device: Device, collector: Collector
 ) -> None:
     # Ten questions, of which five are asked: a new secret has the same ones once in 252 times.
@@ -208,7 +209,7 @@ def test_a_device_that_was_forgotten_meanwhile_is_asked_anew(
     second = asked(page)
     assert len(second) == 5
     assert second != first
-    # Those that both were asked are still filled in; the others are asked for.
+    # Questions that both devices were asked are still filled in; the others are asked for.
     for name in set(second) - set(first):
         page.locator(f"#{name}--no").check()
     review(page)

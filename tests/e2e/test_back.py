@@ -1,4 +1,4 @@
-"""The browser's "back" and "forward" turn pages, and tell nobody which ones were shown."""
+"""The browser's "back" and "forward" turn pages, and reveal to nobody which ones were shown."""
 
 import pytest
 from collector import Collector
@@ -6,7 +6,7 @@ from device import Device, agree, expect_state, fill_in, press, review, turn_pag
 from playwright.sync_api import Page, expect
 from stage import ANSWERS, PAGES, WELL_BEING
 
-#: Three pages, of which the second is shown after a yes alone.
+#: Three pages, of which the second is shown only after a yes.
 SKIPPING = """
 title = "T"
 id = "t"
@@ -26,7 +26,7 @@ STEPS = {"explanation": 0, "a": 1, "b": 2, "c": 3}
 
 
 def shown(page: Page) -> str:
-    """The heading, and the first question, that are seen."""
+    """Return the visible heading and the first visible question."""
     return str(
         page.evaluate("""() => [...document.querySelectorAll('[data-page], #review')]
           .filter((one) => one.checkVisibility())
@@ -36,7 +36,7 @@ def shown(page: Page) -> str:
 
 
 def expect_shown(page: Page, expected: str) -> None:
-    """Wait until a page of the survey, or the review, is seen."""
+    """Wait until a page of the survey, or the review, is shown."""
     wait_for(page, lambda: shown(page) == expected)
 
 
@@ -89,7 +89,7 @@ def test_forward_goes_no_further_than_answers_can_be_taken(
 
 
 @pytest.mark.parametrize("answer", ["yes", "no"])
-def test_the_history_does_not_tell_which_pages_were_shown(
+def test_the_history_does_not_reveal_which_pages_were_shown(
     device: Device, collector: Collector, answer: str
 ) -> None:
     page = device.visit(collector.page(collector.publish(SKIPPING)))
@@ -102,13 +102,13 @@ def test_the_history_does_not_tell_which_pages_were_shown(
         expect_shown(page, "b")
         turn_page(page)
     expect_shown(page, "c")
-    # An entry for each page, whether it was skipped or not; each holds its number alone.
+    # There is an entry for each page, whether it was skipped or not; each holds only its number.
     assert page.evaluate("history.length") - before == 2
     assert page.evaluate("history.state") == {"step": 3}
     for expected in (*["b"] * (answer == "yes"), "a", "explanation"):
         page.go_back()
         expect_shown(page, expected)
-        # What was skipped is passed in the history, too.
+        # Skipped pages are passed in the history, too.
         wait_for_step(page, STEPS[expected])
 
 

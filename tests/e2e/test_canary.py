@@ -1,6 +1,7 @@
-"""Unmistakable answers are searched for wherever browsers and servers can put them: found nowhere.
+"""Unmistakable answers are searched for in all places of browsers and servers, and found nowhere.
 
-Whatever a person does, and whatever fails. In leaky copies each leak is found where it is.
+That holds whatever a person does, and whatever fails. In leaky copies of the page each leak is
+found at its place.
 """
 
 import re
@@ -40,7 +41,7 @@ from watchers import (
 from server.pages.browser_files import CLIENT
 
 CANARIES = MARKERS + CHOSEN
-#: Where the page has answers in hand: the file, the line before which something is done, and what.
+#: Where the page handles answers: the file, the line before which something is done, and what.
 HOOKS = [
     ("page/controls.js", "  const asked = visible(survey, answers());", "input?.(answers())"),
     ("page/review.js", "  const list = one('#review dl');", "review?.(answers)"),
@@ -74,13 +75,16 @@ MakeProfile = Callable[..., Profile]
 
 @pytest.fixture(scope="module")
 def everything(collector: Collector) -> str:
-    """The id of a survey of everything; each test is another device's."""
+    """Return the id of a survey of everything; each test uses another device."""
     return collector.publish(EVERYTHING)
 
 
 @pytest.fixture(scope="module")
 def hooked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Collector, str]]:
-    """A copy that does at its hooks what a test puts there; and its survey of everything."""
+    """Serve a copy that does at its hooks what a test puts there.
+
+    Return its survey of everything.
+    """
     folder = tmp_path_factory.mktemp("hooked")
     shutil.copytree(CLIENT, folder / "client")
     for name, line, call in HOOKS:
@@ -95,7 +99,7 @@ def hooked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Collector
 
 @pytest.fixture
 def new_profile(browser: Browser, tmp_path: Path) -> Iterator[MakeProfile]:
-    """Makes a device with a profile on disk, with the options of Playwright's contexts."""
+    """Make a device with a profile on disk, with the options of Playwright's contexts."""
     made: list[Profile] = []
 
     def make(**options: Any) -> Profile:
@@ -108,13 +112,13 @@ def new_profile(browser: Browser, tmp_path: Path) -> Iterator[MakeProfile]:
 
 
 def close(device: Profile) -> None:
-    """Leave all pages, as when the browser is closed, so that all is written."""
+    """Leave all pages, as when the browser is closed, so that everything is written."""
     device.context.new_page().wait_for_timeout(100)
     device.context.close()
 
 
 def requests_of(device: Profile) -> bytes:
-    """All that its requests say, also those that nobody received."""
+    """Return all that its requests say, also those that nobody received."""
     return b"\n".join(
         f"{one.url} {one.headers}".encode() + (one.post_data_buffer or b"")
         for one in device.requests
@@ -122,7 +126,7 @@ def requests_of(device: Profile) -> bytes:
 
 
 def check_everywhere(device: Profile, wire: Relay, served: Collector, survey: str) -> None:
-    """No answer stands in what was sent, said or kept, on either side; the browser is closed."""
+    """Check that no answer was sent, said or kept, on either side; the browser is closed."""
     check_wire(wire, survey, CANARIES)
     console = "\n".join(device.console).encode()
     places = {"requests": requests_of(device), "console": console, **device.files()}
@@ -172,7 +176,7 @@ def without_a_module(make: MakeProfile) -> Profile:
 
 
 def without(module: str, device: Profile) -> Profile:
-    """The device, which this module never reaches."""
+    """Return the device, which this module never reaches."""
     device.context.route(f"**/client/{module}", lambda route: route.abort())
     return device
 
@@ -180,7 +184,7 @@ def without(module: str, device: Profile) -> Profile:
 @pytest.mark.parametrize(
     "way", [without_javascript, without_its_program, without_a_module], ids=lambda way: way.__name__
 )
-def test_form_that_is_forced_open_without_its_program_tells_nothing(
+def test_form_that_is_forced_open_without_its_program_reveals_nothing(
     new_profile: MakeProfile,
     collector: Collector,
     everything: str,
@@ -259,7 +263,7 @@ def test_press_without_a_connection_leaves_no_answer_behind(
     check_everywhere(device, wire, collector, everything)
 
 
-#: A leak where the page has answers in hand, and every place where it must be found.
+#: A leak where the page handles answers, and every place where it must be found.
 LEAKS = {
     "request": ("fetch('/healthz?' + btoa(given))", {"wire", "requests"}),
     "storage": ("localStorage.setItem('draft', given)", {"local", "Default/Local Storage"}),
@@ -290,7 +294,7 @@ LEAKS = {
 }
 
 
-#: Those that are planted each time; `make test-more` plants the others, too.
+#: Leaks that are planted each time; `make test-more` plants the others, too.
 QUICK = ("request", "storage", "nothing")
 
 
@@ -312,7 +316,7 @@ def test_watchers_catch_a_leak_into(
     served, survey = hooked
     device, wire = new_profile(), relay(served)
     script, places = LEAKS.get(leak, ("0", set()))
-    # Once, when all is typed.
+    # This happens once, when everything is typed.
     hook = f"({{ regret }}) => {{ if (regret !== '{REGRET}') return; {script}; }}"
     hook = hook.replace("given", "JSON.stringify({ regret })")
     device.context.add_init_script(f"globalThis.hooks = {{ input: {hook} }};")
@@ -320,7 +324,7 @@ def test_watchers_catch_a_leak_into(
     begin(page)
     press_on(page, "visited", "no")
     type_in(page, "regret", REGRET)
-    # Some of it is done a moment later. Files show what they hold once the browser is closed.
+    # Some of it happens a moment later. Files are complete once the browser is closed.
     soon = places & set(kept_places(page, device))
     wait_for(page, lambda: soon <= found_soon(page, device))
     assert places_of_answers(page, device, wire) == places
@@ -350,12 +354,12 @@ def test_watchers_catch_fields_that_a_browser_may_restore(
 
 
 def found_soon(page: Page, device: Profile) -> set[str]:
-    """Wherever the number is that was typed, of what a page can read."""
+    """Return all places that a page can read and that have the typed number."""
     return {place for place, _ in found_in(kept_places(page, device), [REGRET])}
 
 
 def places_of_answers(page: Page, device: Profile, wire: Relay) -> set[str]:
-    """Wherever the number is that was typed; of files, the folder. Closes the browser."""
+    """Return all places with the typed number; for files, the folder. This closes the browser."""
     page.evaluate("fetch('/healthz')")  # which would carry a cookie
     places = kept_places(page, device)
     places["document"] = page.evaluate(ELSEWHERE).encode()

@@ -1,4 +1,4 @@
-"""What cannot be taken is said where it is, in view, and all of it at once."""
+"""Complaints about answers are shown at the answers, in view, and all at once."""
 
 from collections.abc import Callable
 
@@ -25,7 +25,7 @@ def first_page(new_device: Callable[..., Device], collector: Collector) -> Page:
     return page
 
 
-def test_one_complaint_stands_at_its_question_in_view(
+def test_one_complaint_is_shown_at_its_question_in_view(
     new_device: Callable[..., Device], collector: Collector
 ) -> None:
     page = first_page(new_device, collector)
@@ -36,7 +36,7 @@ def test_one_complaint_stands_at_its_question_in_view(
         expect(part).to_be_visible()
         assert is_in_view(page, part)
     expect(page.locator("#work--job")).to_be_focused()
-    # What is wrong stands above what can be ticked.
+    # Complaints are shown above the options.
     above, below = (field.locator(one).first.bounding_box() for one in (".complaint", ".option"))
     assert above is not None
     assert below is not None
@@ -58,7 +58,7 @@ def test_several_are_listed_and_lead_to_their_questions(
     links.last.click()
     expect(page.locator("#work--job")).to_be_focused()
     assert is_in_view(page, page.locator('[data-question="work"] legend'))
-    # Whatever is mended leaves the list; one alone needs none.
+    # A corrected answer leaves the list; a single complaint needs no list.
     page.locator("#work--job").check()
     expect(listed).to_be_hidden()
     expect(page.locator("#age_complaint")).to_be_visible()
@@ -67,7 +67,7 @@ def test_several_are_listed_and_lead_to_their_questions(
     expect(page.locator('[data-question="cheerful"]')).to_be_visible()
 
 
-def test_one_tick_too_many_is_said_at_once(device: Device, collector: Collector) -> None:
+def test_one_tick_too_many_is_reported_at_once(device: Device, collector: Collector) -> None:
     page = device.visit(collector.page(collector.publish(WELL_BEING)))
     fill_in(page, PAGES[0] | PAGES[1])
     turn_page(page)

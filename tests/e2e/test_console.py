@@ -1,4 +1,4 @@
-"""A study from a researcher's browser: uploaded, opened, answered, closed, and looked at."""
+"""A researcher's browser uploads, opens, and closes a study, and looks at its results."""
 
 import csv
 from collections.abc import Callable, Iterator
@@ -23,7 +23,7 @@ minimum = 20
 
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[Collector]:
-    """A server of its own, with its token."""
+    """Run a server of its own; return it with its token."""
     (tmp_path / "served").mkdir()
     with command(tmp_path / "served", SURVEY) as collector:
         yield collector
@@ -31,7 +31,7 @@ def served(tmp_path: Path) -> Iterator[Collector]:
 
 @pytest.fixture
 def console(device: Device, served: Collector) -> Page:
-    """The console, at the list of surveys, for an owner."""
+    """Return the console, at the list of surveys, for an owner."""
     page = device.context.new_page()
     page.goto(f"{served.url}/login")
     page.get_by_label("Password or token").fill(served.token)
@@ -41,7 +41,7 @@ def console(device: Device, served: Collector) -> Page:
 
 
 def others_answer(served: Collector, links: list[str]) -> None:
-    """Each of these links is used by somebody."""
+    """Use each of these links."""
     store = Store(served.database)
     current = store.surveys.current("study")
     assert current is not None
@@ -99,7 +99,7 @@ def test_a_study_is_run_from_the_browser_alone(
     new_device: Callable[..., Device],
     by_hand: int,
 ) -> None:
-    """Thirty of sixty answer: all through the respondent's page, or one and the others in bulk."""
+    """Thirty of sixty people answer: all on the page, or one on it and the others in bulk."""
     seen(console)
     console.locator("body").press("Tab")
     expect(console.get_by_role("link", name="To the content")).to_be_focused()
@@ -138,7 +138,7 @@ def test_a_study_is_run_from_the_browser_alone(
     if by_hand == 1:
         others_answer(served, links[1:20])
         others_answer(served, links[20:30])
-    # The page asks by itself, and shows what came: a batch behind.
+    # The page asks by itself, and shows the new numbers, one batch behind.
     console.clock.fast_forward(31_000)
     expect(console.get_by_text("20 reports", exact=True)).to_be_visible()
     console.get_by_role("button", name="Close the survey").click()

@@ -1,4 +1,4 @@
-"""What 5,000 scripted respondents of one real page leave on the server is as the channels state."""
+"""The reports of 5,000 scripted respondents through one real page have the stated law."""
 
 import json
 import sqlite3
@@ -23,10 +23,10 @@ from server.store import Store
 pytestmark = pytest.mark.more
 
 RESPONDENTS = 5000
-#: Below this, a question is said not to fit its channel. Of ten questions together the chance of an
-#: error is 1e-7, which leaves room for tails that chi-square only approximates.
+#: Below this, a question is said not to fit its channel. For ten questions together the error has
+#: the probability 1e-7, which leaves room for tails that chi-square only approximates.
 LEAST = 1e-8
-#: How much likelier the likeliest report of each answer may not be without being noticed.
+#: How much likelier the likeliest report of each answer could be without being noticed.
 BIAS = 0.07
 SHARED = """
 title = "Crowd"
@@ -104,7 +104,7 @@ text = "In which order?"
 items = [{id = "a", text = "A"}, {id = "b", text = "B"}, {id = "c", text = "C"}]
 epsilon = 2
 """
-#: What ten respondents after another answer, again and again.
+#: The answers of ten respondents, which repeat again and again.
 PEOPLE: list[dict[str, str]] = [
     {"smoked": "yes", "often": "daily", "pet": "cat", "had": "ale|cod", "calm": "low",
      "glad": "high", "age": "17", "town": "oslo", "word": "quietly", "order": "c|a|b"},
@@ -118,7 +118,7 @@ PEOPLE: list[dict[str, str]] = [
     {"smoked": "no", "pet": "cat", "had": "ale|bun|cod", "calm": "high", "glad": "high",
      "age": "33", "town": "Oslo", "word": "storm", "order": "c|b|a"},
 ]  # fmt: skip
-#: Answers as people do, by real buttons; gives the number of each receipt.
+#: Answers as people do, by real buttons; returns the number of each receipt.
 CROWD = """async ([people, first, end]) => {
   const one = (selector) => document.querySelector(selector);
   const until = (state) => new Promise((resolve) => {
@@ -156,7 +156,7 @@ CROWD = """async ([people, first, end]) => {
 
 
 def law(question: Question, answer: str) -> NDArray[np.float64]:
-    """(cohorts x symbols,) chance of each report of an answer, as its randomizer states it."""
+    """Return the (cohorts x symbols,) probability of each report of an answer, as stated."""
     randomizer, value = question.randomizer, question.value(answer)
     cohorts, symbols = randomizer.shape
     found = np.zeros((cohorts, symbols))
@@ -167,7 +167,7 @@ def law(question: Question, answer: str) -> NDArray[np.float64]:
 
 
 def fit(counts: NDArray[Any], laws: NDArray[np.float64]) -> float:
-    """The chance of counts that fit as badly: chi-square, of a row of counts for each answer.
+    """Return the probability of counts that fit as badly: chi-square, with a row for each answer.
 
     Of each answer, cells in which fewer than 5 reports are expected are pooled with those that
     have the same chance, and what is still too little with each other.
@@ -201,7 +201,7 @@ def laws_of(survey: Any) -> dict[str, NDArray[np.float64]]:
 
 
 def biased(laws: NDArray[np.float64], by: float) -> NDArray[np.float64]:
-    """Laws under which the likeliest reports of an answer are likelier by this."""
+    """Return laws under which the likeliest reports of an answer are likelier by this factor."""
     found = laws.copy()
     for row in found:
         likeliest = row >= row.max() * 0.999
@@ -224,13 +224,13 @@ def tallies_of(survey: Any, reports: dict[str, Any], receipts: list[str]) -> dic
     return found
 
 
-def test_reports_of_a_crowd_are_as_the_channels_state(
+def test_reports_of_a_crowd_have_the_stated_laws(
     new_device: Callable[..., Device], collector: Collector
 ) -> None:
     survey = collector.publish(SHARED)
     page = new_device().visit(collector.page(survey))
     expect_state(page, "ready")
-    # Nobody looks: laying out each page that is turned would take most of the time.
+    # Nobody looks at the page, so laying out each page would take most of the time.
     page.evaluate("document.documentElement.style.display = 'none'")
     receipts = [
         receipt
@@ -255,7 +255,7 @@ def test_reports_of_a_crowd_are_as_the_channels_state(
     assert min(fits.values()) > LEAST, fits
 
 
-def test_a_bias_of_a_few_percent_would_be_seen(tmp_path: Path) -> None:
+def test_a_bias_of_a_few_percent_would_be_noticed(tmp_path: Path) -> None:
     (tmp_path / "crowd.toml").write_text(SHARED)
     random, each = np.random.default_rng(5), RESPONDENTS // len(PEOPLE)
     for name, rows in laws_of(read_survey(tmp_path / "crowd.toml")).items():

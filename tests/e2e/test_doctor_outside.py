@@ -1,4 +1,4 @@
-"""What `deniable doctor --url` sees through nginx, as shipped and with faults."""
+"""Check what `deniable doctor --url` reports through nginx, as shipped and with faults."""
 
 import socket
 from pathlib import Path
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.more
 
 
 def wrong(proxy: Proxy) -> dict[str, str]:
-    """Return the wrong findings. The collector of these tests has researchers on its port."""
+    """Return the findings of faults. Researchers have a port of the collector in these tests."""
     authority = str(proxy.folder / "fullchain.pem")
     found = [one for one in outside.look(proxy.url, authority) if not one.ok]
     assert all(one.advice for one in found)
@@ -27,7 +27,7 @@ def wrong(proxy: Proxy) -> dict[str, str]:
 
 @pytest.fixture(autouse=True)
 def _names(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lead the names of these tests to this machine, as browsers do."""
+    """Resolve the names of these tests to this machine, as browsers do."""
     there = socket.create_connection
 
     def here(address: tuple[str, int], *others: Any) -> socket.socket:
@@ -42,7 +42,7 @@ def test_the_shipped_file_has_no_fault(tmp_path: Path, collector: Collector) -> 
         assert wrong(proxy) == {}
 
 
-def test_a_collector_that_is_down_is_said_once(tmp_path: Path) -> None:
+def test_a_collector_that_is_down_is_reported_once(tmp_path: Path) -> None:
     with nginx(tmp_path, "http://127.0.0.1:9") as proxy:
         authority = str(proxy.folder / "fullchain.pem")
         trusted = [one for one in outside.look(proxy.url, authority) if not one.ok]
@@ -63,7 +63,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("subject", FAULTS)
-def test_each_fault_is_seen(
+def test_each_fault_is_reported(
     subject: str, tmp_path: Path, collector: Collector, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def changed(kind: str, settings: Settings) -> dict[str, str]:
@@ -74,7 +74,7 @@ def test_each_fault_is_seen(
         assert wrong(proxy).keys() == {subject}
 
 
-def test_a_certificate_that_nobody_vouches_for_is_seen(
+def test_a_certificate_that_nobody_vouches_for_is_reported(
     tmp_path: Path, collector: Collector
 ) -> None:
     with nginx(tmp_path, collector.url) as proxy:

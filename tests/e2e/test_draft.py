@@ -1,4 +1,4 @@
-"""The draft of an unfinished form: neither another website nor the browser's files can read it."""
+"""Neither another website nor the browser's files reveal the draft of an unfinished form."""
 
 import base64
 import shutil
@@ -18,7 +18,7 @@ from watchers import Profile, check_places
 
 pytestmark = pytest.mark.more
 
-#: How long what stands in the tab's name is: AES-GCM of 16 KiB with its nonce and tag, in base64.
+#: The length of the tab's name: AES-GCM of 16 KiB with its nonce and tag, in base64.
 LENGTH = 21884
 #: What `person` leaves in the form, with the answer that a condition hides.
 HIDDEN_TOO = ANSWERS | {"regret": REGRET}
@@ -34,13 +34,13 @@ KEYS = """() => new Promise((resolve) => {
 
 @pytest.fixture(scope="module")
 def resuming(collector: Collector) -> str:
-    """The id of a survey of everything whose author lets a tab go on."""
+    """Return the id of a survey of everything that lets a tab resume."""
     return collector.publish(with_page("resume", survey=EVERYTHING))
 
 
 class _Elsewhere(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
-        """Another website's page, which links to whatever stands in the query."""
+        """Answer as another website, with a page that links to whatever is in the query."""
         target = self.path.partition("?")[2]
         self.send_response(200)
         self.send_header("Content-Type", "text/html")
@@ -48,12 +48,12 @@ class _Elsewhere(BaseHTTPRequestHandler):
         self.wfile.write(f'<!doctype html><a href="{target}">The survey</a>'.encode())
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 @pytest.fixture(scope="module")
 def elsewhere() -> Iterator[int]:
-    """The port of another website."""
+    """Run another website; return its port."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Elsewhere)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
     thread.start()
@@ -64,13 +64,13 @@ def elsewhere() -> Iterator[int]:
 
 
 def name_of(page: Page) -> str:
-    """Return what the page that is shown can read of the tab's name."""
+    """Return what the shown page can read of the tab's name."""
     name: str = page.evaluate("window.name")
     return name
 
 
 def kept(page: Page) -> str:
-    """The name once the last answer of `person` is in it: it no longer changes."""
+    """Return the name once it has the last answer of `person` and no longer changes."""
     names = [""] * 10
 
     def is_settled() -> bool:
@@ -97,7 +97,7 @@ def by_a_link(page: Page, other: str, home: str) -> None:
 
 
 def by_back(page: Page, other: str, home: str) -> None:
-    # Past all pages of the survey.
+    # This is beyond all pages of the survey.
     page.evaluate("history.go(-1 - (history.state?.step ?? 0))")
     page.wait_for_url(other)
 
@@ -140,9 +140,9 @@ def test_another_website_reads_no_answer_from_the_tab(
     expect(page.get_by_text("The survey")).to_be_visible()
     name = name_of(page)
     check_places({"name": name.encode()}, MARKERS)
-    # Browsers that do not clear it show text of one length that says nothing.
+    # Browsers that do not clear the name show text of a fixed length that reveals nothing.
     assert len(name) in (0, LENGTH)
-    # Back at the survey, the answers are the respondent's again, or gone, but nothing between.
+    # Back at the survey, the respondent's answers are there again, or gone, but never in part.
     page.goto(f"{home}/s/{resuming}")
     expect_state(page, "ready")
     assert page.evaluate(HELD) in (HIDDEN_TOO, {})
@@ -175,7 +175,7 @@ def test_draft_is_another_text_after_each_change_and_always_as_long(
     kept(page)
     names = page.evaluate("[...window.names]")
     assert {len(name) for name in names} <= {0, LENGTH}
-    # Neither the beginning nor the end repeats: a nonce is used once.
+    # Neither the beginning nor the end repeats: a nonce is used only once.
     assert len({name[:16] for name in names}) == len({name[-16:] for name in names}) == len(names)
     assert len(names) > len(ANSWERS)
 
@@ -233,7 +233,7 @@ def test_sending_one_survey_leaves_the_draft_of_another(
 
 
 @pytest.mark.parametrize("end", ["forgotten", "sent in another tab"])
-def test_old_text_of_a_draft_is_dead_once_the_draft_has_ended(
+def test_old_text_of_a_draft_is_unreadable_once_the_draft_has_ended(
     device: Device, collector: Collector, end: str
 ) -> None:
     survey = collector.publish(with_page("resume", survey=EVERYTHING))
@@ -262,12 +262,12 @@ def test_old_text_of_a_draft_is_dead_once_the_draft_has_ended(
     assert page.evaluate(HELD) == {}
 
 
-def test_write_that_ends_after_the_press_brings_nothing_back(
+def test_write_that_ends_after_the_press_restores_nothing(
     device: Device, collector: Collector
 ) -> None:
     survey = collector.publish(with_page("resume", survey=EVERYTHING))
     page = device.visit(collector.page(survey))
-    # Each encryption takes half a second: the last one ends long after the press.
+    # Each encryption takes half a second, so the last one ends long after the press.
     page.evaluate(
         """() => {
           const { encrypt } = SubtleCrypto.prototype;
@@ -302,7 +302,7 @@ def test_copied_profile_holds_no_answer_and_not_the_text_of_the_draft(
     shutil.copytree(tmp_path / "profile", copy, symlinks=True)
     for lock in copy.glob("Singleton*"):
         lock.unlink()
-    # The key lies there, so the text must not: no part of it, in any of the ways to write it.
+    # The key is in this place, so no part of the text may be there, in any of its encodings.
     files = {path.name: path.read_bytes() for path in copy.rglob("*") if path.is_file()}
     check_places(files, [*MARKERS, name[:64], name[10_000:10_064], name[-64:]])
     raw = base64.b64decode(name)[5000:5032]

@@ -1,4 +1,4 @@
-"""Earlier answers in later texts: written by the device, as text and nothing else."""
+"""Earlier answers in later texts are inserted by the device, as text and nothing else."""
 
 import pytest
 from collector import Collector
@@ -47,7 +47,7 @@ de = "{answer.word|kein Wort}, {answer.home|nirgends}, {answer.age|kein Alter}?"
 
 @pytest.fixture
 def page(device: Device, collector: Collector) -> Page:
-    """The page of the survey, at its questions."""
+    """Return the page of the survey, at its questions."""
     page = device.visit(collector.page(collector.publish(SURVEY)))
     begin(page)
     return page
@@ -66,7 +66,7 @@ def test_an_answer_is_text_and_nothing_else(page: Page) -> None:
     expect(page.locator('[data-question="last"] b')).to_have_count(0)
 
 
-def test_words_stand_in_place_of_what_is_skipped_or_hidden(page: Page) -> None:
+def test_words_replace_skipped_or_hidden_answers(page: Page) -> None:
     page.locator("#home--a").check()
     page.locator("#age--number").fill("12000")
     page.locator("#home--b").check()
@@ -82,7 +82,7 @@ def test_words_stand_in_place_of_what_is_skipped_or_hidden(page: Page) -> None:
     assert told(page) == "no word, nowhere, no age?"
 
 
-def test_an_answer_that_cannot_be_taken_is_not_told(page: Page) -> None:
+def test_an_invalid_answer_is_not_quoted(page: Page) -> None:
     page.locator("#home--a").check()
     page.locator("#age--number").fill("9")
     text = page.locator('[data-question="last"] legend').text_content() or ""
@@ -90,7 +90,7 @@ def test_an_answer_that_cannot_be_taken_is_not_told(page: Page) -> None:
     assert "9" not in text
 
 
-def test_answers_are_told_in_the_language_that_is_chosen(page: Page) -> None:
+def test_answers_are_quoted_in_the_chosen_language(page: Page) -> None:
     page.locator("#home--a").check()
     page.locator("#age--number").fill("12000")
     turn_page(page)

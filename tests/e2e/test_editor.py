@@ -1,4 +1,4 @@
-"""A study is written, tried and published in a browser, without a file and without a terminal."""
+"""A study is written, tried and published in a browser, without a file or a terminal."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -18,7 +18,7 @@ from server.store import Store
 
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[Collector]:
-    """A server of its own, with its token."""
+    """Run a server of its own; return it with its token."""
     (tmp_path / "served").mkdir()
     with command(tmp_path / "served", SURVEY) as collector:
         yield collector
@@ -26,7 +26,7 @@ def served(tmp_path: Path) -> Iterator[Collector]:
 
 @pytest.fixture
 def sign_in(served: Collector, new_device: Callable[..., Device]) -> Callable[..., Page]:
-    """Opens the console in a browser of its own."""
+    """Open the console in a browser of its own."""
 
     def call(**options: object) -> Page:
         page = new_device(**options).context.new_page()
@@ -39,11 +39,11 @@ def sign_in(served: Collector, new_device: Callable[..., Device]) -> Callable[..
     return call
 
 
-SHOWN = re.compile(r"/edit\?part=")  # what comes once a change is stored
+SHOWN = re.compile(r"/edit\?part=")  # shown once a change is stored
 
 
 def write(page: Page, label: str, text: str) -> None:
-    """Fill a field in, leave it, and wait until that is stored and the answer's fields stand."""
+    """Fill in a field and leave it; wait until it is stored and the page has the new fields."""
     field = page.locator("#form").get_by_label(label, exact=True)
     field.fill(text)
     with page.expect_response(SHOWN):
@@ -63,7 +63,7 @@ def write_options(page: Page, options: dict[str, str]) -> None:
     for place, (name, text) in enumerate(options.items(), 1):
         is_new = page.locator("#form").get_by_label(f"Text {place}", exact=True).count() == 0
         write(page, "New one" if is_new else f"Text {place}", text)
-        # It is made of the text, and often right.
+        # The id is made from the text, and is often right.
         if page.locator("#form").get_by_label(f"Id of {place}").input_value() != name:
             write(page, f"Id of {place}", name)
 
@@ -111,7 +111,7 @@ def test_the_example_is_written_tried_and_published_by_hand(
         page.get_by_role("link", name="Download work-2026.toml").click()
     example = read_survey(EXAMPLES / "working-conditions.toml")
     assert read_survey(download.value.path()).version == example.version
-    # Made-up respondents, at the shares that are expected.
+    # Made-up respondents have the expected shares.
     page.get_by_role("link", name="Try", exact=True).click()
     seen(page)
     page.get_by_label("Made-up respondents").fill("1500")
@@ -132,7 +132,7 @@ def test_the_example_is_written_tried_and_published_by_hand(
 
 
 def _frame(page: Page) -> Frame:
-    """The page that the editor frames, once it is there."""
+    """Return the page in the editor's frame, once it is there."""
     expect(page.frame_locator("iframe").locator("#status")).to_be_visible()
     (frame,) = (one for one in page.frames if "/preview" in one.url)
     return frame
@@ -182,7 +182,7 @@ def test_the_preview_runs_as_the_page_will_and_sends_and_keeps_nothing(
     assert frame.evaluate(_REACH) == []
     assert requests == []
     assert page.evaluate("indexedDB.databases()") == []
-    # In a tab of its own it is the same, though it has our origin there.
+    # In a tab of its own it is the same, although it has our origin there.
     tab = page.context.new_page()
     tab.goto(f"{served.url}/surveys/draft/preview")
     del requests[:]
@@ -226,7 +226,7 @@ def test_two_researchers_write_at_the_same_time(sign_in: Callable[..., Page]) ->
     add(ada, "Where do you work?", "One of several options", "team")
     bob.goto(ada.url)
     write(bob, "Help below it", "Bob was here.")
-    # Ada has not seen that: she is told, and what she typed stays.
+    # Ada has not seen that change, so the page says so, and her text stays.
     ada.locator("#form").get_by_label("Help below it", exact=True).fill("Ada was here.")
     ada.locator("#form").get_by_label("Help below it", exact=True).press("Tab")
     expect(ada.get_by_role("alert")).to_contain_text("changed this in the meantime")
@@ -245,7 +245,7 @@ def test_one_press_does_not_overwrite_what_a_colleague_wrote(
     begin(ada)
     bob.goto(ada.url)
     write(bob, "Help below it", "Bob was here.")
-    # Leaving the field stores it, and so does the button: both before anything is said.
+    # Leaving the field stores it, and so does the button, both before any message.
     form = ada.locator("#form")
     form.get_by_label("Help below it", exact=True).fill("Ada was here.")
     form.get_by_role("button", name="Save").first.click()
@@ -280,7 +280,7 @@ def test_what_is_typed_while_the_server_is_slow_is_stored(sign_in: Callable[...,
         for label, text in texts.items():
             form.get_by_label(label, exact=True).fill(text)
             form.get_by_label(label, exact=True).press("Tab")
-    # All three were left before the first answer came, which knows only of the first.
+    # All three fields were left before the first answer came, which knows only the first.
     for _ in texts:
         with page.expect_response(SHOWN):
             held.pop().continue_()
@@ -323,13 +323,13 @@ def test_it_works_by_keyboard_and_without_the_program(sign_in: Callable[..., Pag
 
 
 def write_nonsense(page: Page, key: str = "Enter") -> None:
-    """Have a mistake in the ε of a question, and press the key that stores."""
+    """Make a mistake in the ε of a question, and press the key that stores."""
     page.locator("#epsilon").fill("much")
     page.locator("#epsilon").press(key)
 
 
 def follow_to_the_mistake(page: Page) -> None:
-    """The summary's link leads to the field, which says what was expected."""
+    """Follow the summary's link to the field, which says what was expected."""
     page.get_by_role("link", name="expected a number such as 12").press("Enter")
     expect(page.locator("#epsilon")).to_be_focused()
     expect(page.locator("#epsilon")).to_have_value("much")
@@ -338,7 +338,7 @@ def follow_to_the_mistake(page: Page) -> None:
 
 
 @pytest.mark.more
-def test_a_mistake_calls_back_nobody_who_writes_on(sign_in: Callable[..., Page]) -> None:
+def test_a_mistake_moves_the_focus_of_nobody_who_types(sign_in: Callable[..., Page]) -> None:
     page = sign_in(bypass_csp=True, viewport=PHONE)
     begin(page)
     page.get_by_role("link", name="Form", exact=True).click()  # below much else on a phone
@@ -380,7 +380,7 @@ def test_a_form_of_another_tool_is_imported_mended_and_published(
     refused = page.get_by_role("row").filter(has_text="survey!3")
     expect(refused).to_contain_text("add a constraint such as . >= 0 and . <= 120")
     seen(page)
-    # What was refused is asked by hand, behind the question that it depends on.
+    # A refused question is asked by hand, behind the question that it depends on.
     page.get_by_role("link", name="Write").click()
     page.get_by_role("link", name="Do you smoke?").click()
     add(page, "How many packs a week?", "A number", "packs")

@@ -1,4 +1,4 @@
-"""What stands beside the forms of the editor: what is saved, what it costs, what can be undone."""
+"""Figures beside the editor's forms: what is saved, what it costs, what can be undone."""
 
 import re
 from collections.abc import Callable
@@ -11,7 +11,9 @@ from test_looks import check_accessible as seen
 __all__ = ["served", "sign_in"]
 
 
-def test_it_says_while_one_scrolls_whether_all_is_saved(sign_in: Callable[..., Page]) -> None:
+def test_the_page_shows_whether_all_is_saved_while_one_scrolls(
+    sign_in: Callable[..., Page],
+) -> None:
     page = sign_in(viewport={"width": 390, "height": 844})
     begin(page)
     state, form = page.locator("#saving"), page.locator("#form")

@@ -1,4 +1,4 @@
-"""The explanation: what can be tried and what is asked changes, sends and reads nothing."""
+"""The explanation's trials and quiz change, send and read nothing."""
 
 import json
 import re
@@ -15,11 +15,11 @@ from playwright.sync_api import Page, expect
 from scipy.stats import chisquare
 from stage import WELL_BEING
 
-#: So many times is "Try it 20 times" pressed, for each of two made-up answers.
+#: How often "Try it 20 times" is pressed, for each of two made-up answers.
 PRESSES = 20
-#: So probable is it that a test of what is drawn fails by chance.
+#: The probability that a test of the draws fails by chance.
 CHANCE = 1e-6
-#: A yes-no question, whose channel is known by hand: at ε = 1, w = 1 of three.
+#: A yes-no question whose channel is known by hand: at ε = 1, w = 1 of three.
 COIN = """
 title = "Coin"
 id = "coin"
@@ -32,7 +32,7 @@ epsilon = 1
 
 
 def draw(page: Page, question: str, answer: str) -> dict[str, int]:
-    """Try a made-up answer 20 times; gives what is said of it, and how often."""
+    """Try a made-up answer 20 times; return the sentences, and how often each occurred."""
     field = page.locator(".trial").filter(has=page.locator(f'[data-trial="{question}"]'))
     field.locator("select").select_option(answer)
     field.locator(".draws").evaluate("one => one.replaceChildren()")
@@ -55,7 +55,7 @@ def draw(page: Page, question: str, answer: str) -> dict[str, int]:
 
 
 def channel_of(collector: Collector, survey: str, question: str) -> list[list[Fraction]]:
-    """The chance of each output for each input, from the weights that the page carries."""
+    """Return the probability of each output for each input, from the weights on the page."""
     channel = collector.frozen(survey)["randomizers"][question]["channel"]
     assert channel["name"] == "window"
     total = channel["near"] + channel["far"] * (channel["inputs"] - 1)
@@ -92,7 +92,7 @@ def test_every_kind_can_be_tried_and_nothing_is_sent_read_or_kept(
         turn_page(page)
         if page.locator(".complaint:visible").count():
             pytest.fail("what was tried must not be taken for an answer")
-    # Rows of a matrix are protected alike, and are tried once; what is hidden is not shown.
+    # Rows of a matrix are protected alike and are tried once; hidden questions are not shown.
     assert tried == [name for name in ASKED if name not in ("regret", "which")]
     expect(page.locator('[data-trial="alert"]')).to_have_count(0)
     assert len(device.requests) == requests
@@ -106,7 +106,7 @@ def test_trials_do_not_depend_on_what_is_answered(
     found = []
     for answered in ("yes", "no"):
         device = new_device()
-        # Each device draws from the same words, from here on.
+        # From here on each device draws from the same words.
         page = device.visit(collector.page(survey))
         begin(page)
         page.locator(f"#coin--{answered}").check()
@@ -140,7 +140,7 @@ def test_trials_are_drawn_by_the_channel_and_pictures_and_sentences_say_it(
 
 
 def check_pictures(page: Page, chances: list[Fraction]) -> None:
-    """Each sentence and the people above it say how many of 100."""
+    """Check that each sentence and the people above it give the same number of 100."""
     figures = page.locator(".people figure:visible").all()
     assert len(figures) == len(chances)
     for figure, chance in zip(figures, chances, strict=True):

@@ -1,4 +1,4 @@
-"""The page to explore works without a program, becomes live with one, and tells nobody anything."""
+"""The page to explore works without a program, is live with one, and reports to nobody."""
 
 from collections.abc import Callable
 
@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from test_keyboard import Keys
 from test_looks import check_accessible, check_quiet, check_width
 
-#: What a phone of the narrowest kind shows.
+#: The size of the narrowest phones.
 NARROW = {"width": 360, "height": 740}
 
 
@@ -62,7 +62,7 @@ def test_with_a_program_a_slider_shows_another_picture_at_an_address_of_its_own(
                for one in device.requests if one.url.startswith("http"))  # fmt: skip
 
 
-def test_what_is_wrong_is_told_at_the_field_and_is_no_address(
+def test_mistakes_are_shown_at_the_field_and_change_no_address(
     device: Device, collector: Collector
 ) -> None:
     page = open_page(device, collector, "/explore/groups")
@@ -80,7 +80,7 @@ def test_what_is_wrong_is_told_at_the_field_and_is_no_address(
     expect(page.locator("#groups")).to_contain_text("10 % of 400 people are a group of 40.")
 
 
-def test_the_playground_is_played_by_keyboard(device: Device, collector: Collector) -> None:
+def test_the_page_works_by_keyboard(device: Device, collector: Collector) -> None:
     page = open_page(device, collector, "/explore/budget")
     keys = Keys(page)
     keys.reach('button[value="2"]')
@@ -93,7 +93,7 @@ def test_the_playground_is_played_by_keyboard(device: Device, collector: Collect
     expect(page).to_have_url(f"{collector.url}/explore/budget")
 
 
-def test_the_narrowest_phone_shows_all_of_it(
+def test_the_narrowest_phone_shows_everything(
     new_device: Callable[..., Device], collector: Collector
 ) -> None:
     device = new_device(viewport=NARROW, color_scheme="dark", bypass_csp=True)
@@ -104,7 +104,7 @@ def test_the_narrowest_phone_shows_all_of_it(
     check_width(page)
 
 
-def test_a_server_that_is_gone_is_told(device: Device, collector: Collector) -> None:
+def test_the_page_says_so_if_the_server_is_gone(device: Device, collector: Collector) -> None:
     page = open_page(device, collector, "/explore/meaning")
     device.context.route("**/explore/**", lambda route: route.abort())
     page.locator("#meaning-epsilon").fill("3")

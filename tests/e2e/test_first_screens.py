@@ -1,4 +1,4 @@
-"""The first screens: who asks, what is agreed to, and how little stands before "Begin"."""
+"""The first screens: who asks, what people agree to, and how little comes before "Begin"."""
 
 import json
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from stage import ANSWERS, WELL_BEING
 from server.page_texts import LANGUAGES
 
 PHONE = {"width": 390, "height": 844}
-#: All that is seen before the button, in the order of the page, options of a field included.
+#: All visible texts before the button, in the order of the page, options of a field included.
 _BEFORE = """() => {
   const button = document.querySelector('#begin');
   const seen = [];
@@ -31,7 +31,7 @@ MOST_WORDS = 60
 
 
 @pytest.mark.parametrize("tag", LANGUAGES)
-def test_little_stands_before_begin(
+def test_few_words_come_before_begin(
     new_device: Callable[..., Device], collector: Collector, tag: str
 ) -> None:
     survey = collector.publish(WELL_BEING)
@@ -42,7 +42,7 @@ def test_little_stands_before_begin(
     box = page.locator("#begin").bounding_box()
     assert box is not None
     assert box["y"] + box["height"] <= PHONE["height"]
-    # Title, language and banner leave the later pages alone.
+    # Title, language and banner are not on the later pages.
     begin(page)
     heading = page.locator("[data-page]:visible h2").bounding_box()
     assert heading is not None
@@ -84,13 +84,13 @@ def test_nobody_passes_without_agreeing_and_the_right_reply(
     page.locator("#consent").check()
     turn_page(page)
     expect(page.locator('[data-question="age"]')).to_be_visible()
-    # What is ticked here is kept nowhere, and sent to nobody.
+    # The ticks here are kept nowhere, and sent to nobody.
     assert page.evaluate(READ_MEMO) == kept
     assert len(device.requests) == requests
     assert page.evaluate("() => ({...sessionStorage})") == {}
 
 
-def test_who_takes_the_consent_back_sends_nothing(device: Device, collector: Collector) -> None:
+def test_people_who_withdraw_consent_send_nothing(device: Device, collector: Collector) -> None:
     page = at_agreement(device, collector)
     begin_again = page.locator("#consent, #quiz--either")
     for box in begin_again.all():
@@ -98,7 +98,7 @@ def test_who_takes_the_consent_back_sends_nothing(device: Device, collector: Col
     turn_page(page)
     fill_in(page, ANSWERS)
     review(page)
-    # Whatever changes the box: the press looks at it once more.
+    # Whatever changes the box, the press checks it once more.
     page.evaluate("document.querySelector('#consent').checked = false")
     page.locator("#send").click()
     expect(page.locator("#agreement")).to_be_visible()
@@ -168,7 +168,7 @@ def test_images_are_shown_and_nothing_is_fetched_for_them(
     assert widths == [128, 128]
     requests = len(device.requests)
     fill_in(page, ANSWERS)
-    # It belongs to a note that is shown after one answer alone.
+    # The image belongs to a note that is shown only after one answer.
     expect(page.get_by_role("img", name="A plant")).to_be_visible()
     fetched = [one for one in device.requests[requests:] if not one.url.startswith("data:")]
     assert fetched == []

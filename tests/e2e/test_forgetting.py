@@ -1,4 +1,4 @@
-"""Forgetting holds in every tab, whatever goes on there; and damage does not stand in its way."""
+"""Forgetting works in every tab, whatever happens there, also if records are damaged."""
 
 import json
 from collections.abc import Callable
@@ -25,7 +25,7 @@ from playwright.sync_api import Page, expect
 pytestmark = pytest.mark.more
 
 REPORTS = "**/api/surveys/*/reports"
-#: One that devices remember.
+#: A survey that devices remember.
 MEMORY = SURVEY.replace("epsilon = 1\n", "epsilon = 1\nepsilon_forever = 2\n", 1)
 #: Holds the draw after the secret was read, until the test lets it go on.
 HOLD = """() => {
@@ -40,7 +40,7 @@ HOLD = """() => {
 
 
 def forget(device: Device, collector: Collector) -> None:
-    """Do what a person does at "My privacy", in another tab."""
+    """Press "Forget this device" at "My privacy", in another tab."""
     page = device.visit(f"{collector.url}/me")
     page.locator("#forget").click()
     page.locator("#forget-sure").click()
@@ -109,7 +109,7 @@ def test_tab_that_sends_stops_before_its_next_request_once_the_device_was_forgot
     expect_state(page, "forgotten")
     expect(page.locator('[data-state="forgotten"]')).to_contain_text("perhaps the server")
     assert len(device.posted()) == tried
-    # Who answers again is alone in the wave.
+    # Somebody who answers again is alone in the wave.
     page.reload()
     answer(page, CANARIES)
     assert collector.stored(survey) == 1

@@ -1,4 +1,4 @@
-"""What every answer of the server carries, and what none does."""
+"""Check the headers of every answer of the server, and those that no answer has."""
 
 import urllib.error
 import urllib.request
@@ -27,7 +27,7 @@ PATHS = [
 
 
 def headers(collector: Collector, path: str, method: str = "GET") -> Message:
-    """The headers of an answer, whatever its status."""
+    """Return the headers of an answer, whatever its status."""
     data = b"{}" if method == "POST" else None
     request = urllib.request.Request(collector.url + path, data=data, method=method)
     try:
@@ -46,7 +46,7 @@ def test_every_answer_has_the_policy_and_sets_no_cookie(
     for method in ("GET", "POST"):
         found = headers(collector, path.format(survey), method)
         policy = found["Content-Security-Policy"]
-        # Researchers sign in with a form, and run no program; respondents the other way round.
+        # Researchers sign in with a form and run no program; for respondents it is the reverse.
         research = method == "GET" and ("/results" in path or "estimates" in path)
         own = ("script-src 'none'", "form-action 'self'")
         own = own if research else ("script-src 'self'", "form-action 'none'")
@@ -56,7 +56,7 @@ def test_every_answer_has_the_policy_and_sets_no_cookie(
         assert found["Referrer-Policy"] == "no-referrer"
         assert found["X-Content-Type-Options"] == "nosniff"
         assert found["Set-Cookie"] is None
-        # Of documents alone: each module would carry more of it than of itself.
+        # Only documents have these: for a module the headers would be longer than its text.
         is_page = found["Content-Type"].startswith("text/html")
         expected = OF_PAGES["Permissions-Policy"] if is_page else None
         assert found["Permissions-Policy"] == expected
@@ -85,7 +85,7 @@ def test_browsers_understand_every_word_and_grant_nothing_that_is_denied(
 def test_pictures_of_people_are_drawn_on_every_page_of_questions(
     browser: Browser, collector: Collector, survey: str
 ) -> None:
-    # Patterns that stand in a part of the page that is not displayed paint nothing.
+    # Patterns in a part of the page that is not displayed paint nothing.
     page = browser.new_page()
     page.goto(collector.page(survey))
     page.evaluate(

@@ -61,7 +61,7 @@ def test_a_visitor_is_answered_beside_thousands_who_stay_connected(proxy: Proxy)
         pytest.fail(f"expected a limit of {needed} open files, got {hard}: ulimit -n {needed}")
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, needed), hard))
     try:
-        # The thread of the tests may have a loop that runs: that of a browser's driver.
+        # The thread of the tests may have a running loop, that of a browser's driver.
         with ThreadPoolExecutor(1) as another:
             there = another.submit(lambda: asyncio.run(beside(proxy))).result()
     finally:

@@ -1,4 +1,4 @@
-"""Surveys with links of their own, or a puzzle, on real pages."""
+"""Surveys with links for each person, or with a puzzle, on real pages."""
 
 import json
 import re
@@ -56,10 +56,10 @@ def test_a_link_is_good_once_and_reaches_no_url(
     _answer(page)
     _state(page, "stored")
     assert collector.stored(survey) == 1
-    # It left in the bodies of the two requests that are for it, and in no address or header.
+    # The token was in the bodies of the two requests that need it, and in no address or header.
     assert all(token not in target for _, target in seen.targets())
     assert bytes(seen.sent).count(token.encode()) == 2
-    # Somebody else with the same link is told so before any question.
+    # Somebody else with the same link learns so before any question.
     other = new_device().visit(link)
     other.locator("#begin").click()
     _state(other, "unusable")
@@ -89,7 +89,8 @@ def test_a_link_that_lost_its_last_letters_costs_nothing(
     survey = collector.publish(_with('access = "invited"'))
     (link,) = _links(collector, survey, 1)
     _state(device.visit(link[:-3]), "mistyped")
-    # Without its check digits it looks like one of an earlier release: the server knows better.
+    # Without its check digits it looks like a link of an earlier release, so the server must
+    # answer.
     page = device.visit(link[:-2])
     page.locator("#begin").click()
     _state(page, "unusable")
@@ -148,7 +149,7 @@ def test_a_report_that_waits_for_a_better_link_holds_no_answer(
     assert "pending" in kept
     left = [kept, page.url, *device.console, *(body.decode() for body in device.posted())]
     assert not [text for text in left if OPTION in text or NUMBER in text]
-    # Nor is it left in the form, for who opens the page next.
+    # Nor does the form keep it for the next person who opens the page.
     assert page.evaluate(
         "[...document.querySelectorAll('input[id$=--number]')].map(i => i.value)"
     ) == [""]

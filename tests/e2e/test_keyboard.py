@@ -1,4 +1,4 @@
-"""All of it by keyboard alone: no pointer touches these pages, and the focus is always seen."""
+"""All pages work by keyboard alone, and the focus is always visible."""
 
 import json
 from collections.abc import Callable
@@ -12,8 +12,8 @@ from limits import MOMENT, wait_until
 from playwright.sync_api import Page, expect
 from stage import KIOSK, REPORTS, WELL_BEING
 
-#: What has the focus, and whether it is seen to have it. Headings and the state get it from the
-#: page when it turns, for screen readers; nobody can press them.
+#: The element with the focus, and whether that is visible. When the page turns, headings and the
+#: state get the focus for screen readers; nobody can press them.
 _FOCUS = """() => {
   const one = document.activeElement;
   const { outlineStyle, outlineWidth } = getComputedStyle(one);
@@ -28,26 +28,26 @@ _FOCUS = """() => {
 
 
 class Keys:
-    """A page, and a person who has only keys."""
+    """A page, and a person who uses only keys."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
 
     def press(self, *keys: str) -> None:
-        """Press keys, one after another; something is seen to have the focus after each."""
+        """Press keys one after another; after each of them some element visibly has the focus."""
         for key in keys:
             self.page.keyboard.press(key)
         self.check_focus()
 
     def type(self, text: str) -> None:
-        """Type over what the field holds."""
+        """Type over the content of the field."""
         self.page.keyboard.press("Control+A")
         self.page.keyboard.type(text)
 
     def check_focus(self) -> None:
-        """The focus is somewhere, and seen to be there."""
+        """Check that some element visibly has the focus."""
         expect(self.page.locator(":focus"), "nothing has the focus").to_have_count(1)
-        # While the page turns, what had the focus is hidden or pushed out of sight for a moment,
+        # While the page turns, the element with the focus is hidden or out of sight for a moment,
         # until the page moves the focus on.
         wait_until(lambda: self._focus()["isInWindow"], MOMENT)
         focus = self._focus()
@@ -58,12 +58,12 @@ class Keys:
         return focus
 
     def reach(self, selector: str, key: str = "Tab") -> None:
-        """Press Tab until something has the focus; each stop on the way is seen."""
+        """Press Tab until an element has the focus; each stop on the way is visible."""
         passed = []
         for _ in range(80):
             self.page.keyboard.press(key)
             passed.append(self.page.evaluate("document.activeElement.outerHTML.slice(0, 60)"))
-            # After the last stop and before the first there is the browser's own.
+            # After the last stop and before the first comes the browser's own.
             if not passed[-1].startswith("<body"):
                 self.check_focus()
             if self.page.evaluate("one => document.activeElement.matches(one)", selector):
@@ -71,7 +71,7 @@ class Keys:
         raise AssertionError(f"{selector} is not reached, but {passed}")
 
     def has_focus(self, selector: str) -> None:
-        """The page has moved the focus there."""
+        """Check that the page has moved the focus there."""
         expect(self.page.locator(selector)).to_be_focused()
         self.check_focus()
 
@@ -83,7 +83,7 @@ def visit(device: Device, collector: Collector, text: str = WELL_BEING) -> Keys:
 
 
 def turn(keys: Keys, heading: str) -> None:
-    """Next, or the review; the focus comes to the heading of what is shown then."""
+    """Press "Next" or go to the review; the focus moves to the new heading."""
     keys.reach('[data-page]:not([hidden]) [type="submit"]')
     keys.press("Enter")
     keys.has_focus(f"{heading} h2")
@@ -92,12 +92,12 @@ def turn(keys: Keys, heading: str) -> None:
 def test_survey_is_answered_by_keyboard_alone(device: Device, collector: Collector) -> None:
     keys = visit(device, collector)
     page = keys.page
-    # The language, there and back.
+    # The language is changed and changed back.
     keys.reach("#language")
     keys.press("ArrowDown")
     expect(page.locator("h1")).to_have_text("Wohlbefinden 2026", use_inner_text=True)
     keys.press("ArrowUp")
-    # What the study is about, what is agreed to, the question whether it is clear, and on.
+    # The study's description, the consent, the question about the promise, and on.
     keys.reach("#explanation summary")
     keys.press("Enter")
     expect(page.locator("#explanation details").first).to_have_attribute("open", "")
@@ -122,7 +122,7 @@ def test_survey_is_answered_by_keyboard_alone(device: Device, collector: Collect
 
 
 def first_page(keys: Keys) -> None:
-    """A number that is wrong and mended, a choice, and what chance does to it."""
+    """Type a wrong number and correct it, choose an option, and see what chance does to it."""
     page = keys.page
     keys.reach("#age--number")
     keys.type("7")
@@ -153,7 +153,7 @@ def first_page(keys: Keys) -> None:
 
 
 def second_page(keys: Keys) -> None:
-    """A grid, and a slider."""
+    """Answer a grid and a slider."""
     page = keys.page
     keys.reach("#cheerful--1")
     keys.press("Space", "ArrowRight", "ArrowRight")
@@ -167,12 +167,12 @@ def second_page(keys: Keys) -> None:
 
 
 def third_page(keys: Keys) -> None:
-    """Answer a page with a condition, ticks, places, and a text that is suggested."""
+    """Answer a page with a condition, ticks, places, and a suggested text."""
     page = keys.page
     keys.reach("#hopeless--yes")
     keys.press("Space")
     expect(page.locator('[data-note="talk"]')).to_be_visible()
-    # The options of this page stand in an order that is drawn.
+    # The options of this page are in a drawn order.
     drawn = page.locator('[data-question="strain"] input:not([value="no-answer"])').evaluate_all(
         "all => all.map((one) => one.id)"
     )
@@ -203,7 +203,7 @@ def third_page(keys: Keys) -> None:
 
 
 def review_and_receipt(keys: Keys) -> None:
-    """Back to change, again to the review, and the one press."""
+    """Go back to change an answer, again to the review, and press once."""
     page = keys.page
     keys.reach("#change")
     keys.press("Enter")
@@ -218,7 +218,7 @@ def review_and_receipt(keys: Keys) -> None:
     keys.reach("#sent > summary")
     keys.press("Enter")
     expect(page.locator("#receipt-bytes")).not_to_be_empty()
-    # Closed again, by the way back.
+    # It is closed again by the way back.
     keys.reach("#program summary")
     keys.reach("#sent > summary", "Shift+Tab")
     keys.press("Enter")
@@ -226,7 +226,7 @@ def review_and_receipt(keys: Keys) -> None:
 
 
 def least(keys: Keys) -> None:
-    """From the explanation to the receipt, without an answer."""
+    """Go from the explanation to the receipt without an answer."""
     keys.reach("#begin")
     keys.press("Enter")
     if keys.page.locator("#consent").count():
@@ -254,7 +254,7 @@ def test_next_person_begins_by_keyboard_alone(device: Device, collector: Collect
     keys.has_focus("h1")
 
 
-def test_focus_is_not_lost_where_a_report_waits(device: Device, collector: Collector) -> None:
+def test_focus_is_not_lost_while_a_report_waits(device: Device, collector: Collector) -> None:
     keys = visit(device, collector)
     device.context.route(REPORTS, lambda route: route.abort())
     least(keys)
@@ -302,13 +302,15 @@ def least_of_one_page(keys: Keys) -> None:
     keys.has_focus("#receipt h2")
 
 
-def test_keys_do_find_what_cannot_be_reached(device: Device, collector: Collector) -> None:
+def test_the_check_finds_elements_that_keys_cannot_reach(
+    device: Device, collector: Collector
+) -> None:
     keys = visit(device, collector)
     with pytest.raises(AssertionError, match="is not reached"):
         keys.reach("#review button")
 
 
-def test_keys_do_find_a_focus_that_is_not_seen(
+def test_the_check_finds_an_invisible_focus(
     new_device: Callable[..., Device], collector: Collector
 ) -> None:
     keys = visit(new_device(bypass_csp=True), collector)

@@ -1,4 +1,4 @@
-"""Every kind of question: ticks, points and places, as a person gives them, to stored reports."""
+"""A person answers every kind of question: ticks, points and places, up to stored reports."""
 
 import json
 from collections.abc import Callable
@@ -94,7 +94,7 @@ def place(page: Page, question: str, *order: str) -> None:
 
 
 def least(page: Page) -> None:
-    """Answer what is required."""
+    """Answer only the required questions."""
     tick(page, "die", "yes")
     tick(page, "bits", "none")
     page.locator("#price--number").fill("12.5")
@@ -189,7 +189,7 @@ def test_none_and_no_answer_exclude_all_others(device: Device, collector: Collec
     ],
     ids=["too many", "none", "part", "missing", "too large"],
 )
-def test_what_is_no_answer_is_said_before_the_review(
+def test_invalid_answers_are_reported_before_the_review(
     device: Device, collector: Collector, act: Callable[[Page], Any], message: str
 ) -> None:
     page = device.visit(collector.page(collector.publish(KINDS)))
@@ -215,7 +215,7 @@ def test_places_close_up_and_items_move_up(device: Device, collector: Collector)
     up.focus()
     page.keyboard.press("Enter")
     expect(order).to_have_text("1. Cod, 2. Ale")
-    # The first cannot move up, so its button is gone, and the focus stays on the item.
+    # The first item cannot move up, so its button is gone, and the focus stays on the item.
     expect(up).to_be_hidden()
     expect(page.locator("#whole--cod")).to_be_focused()
     expect(page.locator("#whole--bun")).to_have_attribute("aria-pressed", "false")
@@ -296,7 +296,7 @@ def test_slider_writes_the_number_and_is_untouched_without_one(
     slider, number = page.locator("#hours--slider"), page.locator("#hours--number")
     expect(slider).to_have_class("untouched")
     expect(number).to_have_value("")
-    # A press where it stands counts.
+    # A press at its present place counts.
     slider.click()
     expect(number).to_have_value("5")
     slider.press("ArrowRight")

@@ -1,4 +1,4 @@
-"""A device that many people use: after each of them, nothing of the last one is left."""
+"""After each person at a shared device, nothing of that person is left."""
 
 import json
 from collections.abc import Callable
@@ -15,32 +15,32 @@ from watchers import Profile, check_device, check_document, check_places
 pytestmark = pytest.mark.more
 
 REPORTS = "**/api/surveys/*/reports"
-#: What else is only in the answers of the person, and not in the survey.
+#: Other texts that occur only in the answers of the person, and not in the survey.
 SHOWN = ["73914682 EUR", "40417617 grains", "3. Grebnix"]
 
 
 @pytest.fixture(scope="module")
 def shared(collector: Collector) -> str:
-    """The id of a survey of everything, for a device that many people use."""
+    """Return the id of a survey of everything, for a device that many people use."""
     return collector.publish(with_page("kiosk", survey=EVERYTHING))
 
 
 @pytest.fixture
 def device(browser: Browser, tmp_path: Path) -> Profile:
-    """A device whose profile can be read once it is closed, which each test does."""
+    """Return a device whose profile can be read once it is closed, which each test does."""
     return Profile(browser, tmp_path / "profile")
 
 
 def next_person(page: Page) -> None:
-    """Press the button that says so."""
+    """Press the button for the next person."""
     page.locator("#next-person").click()
     expect_state(page, "ready")
     expect(page.locator("#explanation")).to_be_visible()
 
 
 def in_memory(page: Page) -> bytes:
-    """All that the page's program can still reach, as the browser's debugger sees it."""
-    # Where Playwright looks at texts, `RegExp.input` is the last one that matched; now it is this.
+    """Return all that the page's program can still reach, as the browser's debugger sees it."""
+    # When Playwright reads texts, `RegExp.input` is the last one that matched; now it is this.
     expect(page.locator("#status")).to_contain_text("Nothing has left this page yet.")
     debugger = page.context.new_cdp_session(page)
     parts: list[str] = []
@@ -54,7 +54,7 @@ def in_memory(page: Page) -> bytes:
 
 
 def check_clean(page: Page, device: Profile, survey: str) -> None:
-    """Nothing of the person before is in the document, in memory or in storage."""
+    """Check that the document, memory and storage have nothing of the person before."""
     check_document(page, MARKERS + SHOWN)
     check_device(page, device, survey, MARKERS + SHOWN)
     check_places({"memory": in_memory(page)}, MARKERS + SHOWN)
@@ -74,7 +74,7 @@ def test_next_person_finds_nothing_of_the_last(
         check_places({"memory": in_memory(page)}, MARKERS)
     press(page)
     expect_state(page, "stored")
-    # What was sent beside the answers is not offered: the next person could open it.
+    # The sent reports and answers are not offered, since the next person could open them.
     expect(page.locator("#sent")).to_have_count(0)
     first = page.evaluate(READ_MEMO)["secret"]
     next_person(page)
@@ -132,7 +132,7 @@ def test_reports_that_wait_are_all_that_is_left_and_go_once_they_are_sent(
     device.context.close()
 
 
-def test_device_of_many_offers_no_page_of_what_it_gave(
+def test_shared_device_offers_no_page_of_what_it_sent(
     device: Profile, collector: Collector, shared: str
 ) -> None:
     page = device.visit(collector.page(shared))
@@ -142,7 +142,7 @@ def test_device_of_many_offers_no_page_of_what_it_gave(
 
 
 @pytest.mark.parametrize("leak", ["report", "form", "secret"])
-def test_watchers_catch_a_device_that_keeps_something(
+def test_watchers_catch_a_device_that_keeps_an_answer(
     device: Profile, serve_client: Callable[..., Collector], leak: str
 ) -> None:
     page_file = "page/survey.js"
@@ -177,7 +177,7 @@ def test_watchers_catch_a_device_that_keeps_something(
 def test_nobody_can_begin_while_the_answers_of_the_last_are_drawn(
     device: Profile, collector: Collector, shared: str
 ) -> None:
-    # The draw has to wait for signing, as on a slow phone, until the test has looked.
+    # Signing delays the draw, as on a slow phone, until the test has looked.
     device.context.add_init_script(
         "const { sign } = SubtleCrypto.prototype;"
         "SubtleCrypto.prototype.sign = async function (...given) {"
@@ -205,7 +205,7 @@ def test_a_device_that_somebody_left_is_emptied_after_a_warning(
     page.goto(collector.page(collector.publish(KIOSK)))
     expect_state(page, "ready")
     warning = page.locator("#still-there")
-    # Nobody was here yet.
+    # Nobody has been here yet.
     page.clock.run_for(200_000)
     expect(warning).to_be_hidden()
     page.locator("#language").select_option("de")
@@ -226,7 +226,7 @@ def test_a_device_that_somebody_left_is_emptied_after_a_warning(
     assert page.locator("#age--number").input_value() == ""
     assert page.locator("#answers input:checked").count() == 0
     wait_for(page, lambda: page.evaluate(READ_MEMO).get("secret") not in (None, secret))
-    # Once is enough: nobody has come since.
+    # Once is enough, since nobody has come since.
     fresh = page.evaluate(READ_MEMO)["secret"]
     page.clock.run_for(200_000)
     assert page.evaluate(READ_MEMO)["secret"] == fresh

@@ -1,4 +1,4 @@
-"""Devices with a memory whose labels change: other draws, and a charge of their own."""
+"""Devices with a memory whose labels change make other draws, which are charged separately."""
 
 import json
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ Vectors = dict[str, list[Any]]
 
 @pytest.fixture(scope="module")
 def modules(browser: Browser, collector: Collector) -> Iterator[Page]:
-    """A page beside the modules, which runs nothing by itself."""
+    """Return a page beside the modules, which runs nothing by itself."""
     device = Device(browser)
     yield beside_modules(device, collector)
     device.context.close()
@@ -48,7 +48,7 @@ def test_waves_of_bits_cost_what_the_reference_says_by_both_protocols(
 
 def test_memories_belong_to_the_digests_of_the_reference(modules: Page, vectors: Vectors) -> None:
     cases = vectors["digests"]
-    # What a device counts under: by the first protocol the meaning, too.
+    # Names under which a device counts; in the first protocol also the meaning.
     body = """async (cases) => {
       const { check, priceOf } = await import('/client/report.js');
       return Promise.all(cases.map(async ({ survey, randomizers }) => {
@@ -122,7 +122,7 @@ SWAPPED = BORN.replace('"Here"', '"..."').replace('"There"', '"Here"').replace('
 
 
 def republish(collector: Collector, name: str, text: str, wave: int) -> Survey:
-    """Another version of a survey, and the wave that is open from now on."""
+    """Publish another version of a survey; return it with its wave, which is then open."""
     file = collector.database.parent / f"{name}-{wave}.toml"
     file.write_text(text.replace('id = "panel"', f'id = "{name}"'))
     store = Store(collector.database, create=True)
@@ -133,13 +133,13 @@ def republish(collector: Collector, name: str, text: str, wave: int) -> Survey:
 
 
 def frozen(collector: Collector, name: str) -> Survey:
-    """The survey as devices get it now."""
+    """Return the survey as devices get it now."""
     data = collector.frozen(name)
     return thaw({key: data[key] for key in ("survey", "randomizers")}, data["version"])
 
 
 def answer(page: Page, choice: str) -> dict[str, Any]:
-    """Answer a wave; give what the device keeps of the survey."""
+    """Answer a wave; return what the device keeps of the survey."""
     expect_state(page, "ready")
     fill_in(page, {"born": choice})
     review(page)
@@ -169,7 +169,7 @@ def test_a_changed_label_starts_a_new_memory_that_is_charged_as_one(
     assert memo["spent"] == 2 * spent_on([(first, 2)]) > spent_on([(first, 4)])
 
 
-#: As an earlier release had it: options are known by their ids alone.
+#: In the form of an earlier release, options are known by their ids alone.
 BLIND: Change = (
     "report.js",
     "(protocolOf(question) === 1",

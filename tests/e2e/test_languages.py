@@ -1,4 +1,4 @@
-"""Languages: each speaks for itself alone, and nobody but the device learns which was chosen."""
+"""Each language shows only its own words, and only the device learns which was chosen."""
 
 import json
 import re
@@ -20,7 +20,7 @@ from server.page_texts import LANGUAGES
 pytestmark = pytest.mark.more
 
 TAGS = list(LANGUAGES)
-#: Texts as people see them, one for each element that has some; without what browsers add.
+#: Texts as people see them, one for each element with a text, without the browser's additions.
 _SHOWN = """() => {
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   const found = [];
@@ -31,10 +31,10 @@ _SHOWN = """() => {
   }
   return found;
 }"""
-#: The languages of all texts that are shown.
+#: The languages of all visible texts.
 _SPOKEN = """() => [...document.querySelectorAll('[data-language]')]
   .filter((one) => one.checkVisibility()).map(({ dataset }) => dataset.language)"""
-#: Headers that differ between any two requests; and what is in this tab alone.
+#: Headers that differ between any two requests, and what is only in this tab.
 _OTHER = (b"Host", b"Origin", b"Content-Length")
 _SHOWN_HERE = ("memo", "url", "title")
 _PLACE = re.compile(r"\\\{\w+\\\}")
@@ -49,7 +49,7 @@ def patterns(tag: str) -> dict[str, re.Pattern[str]]:
 
 
 def check_speaks(page: Page, tag: str) -> None:
-    """All that is shown can be said in this language; nothing is that only another says."""
+    """Check that all visible texts belong to this language, and none only to another."""
     language = LANGUAGES[tag]
     root = page.locator("html")
     expect(root).to_have_attribute("lang", tag)
@@ -103,7 +103,7 @@ def test_states_and_complaints_follow_a_language_that_is_chosen(
     turn_page(page)
     complaint = words["question.not-between"].replace("{min}", "16").replace("{max}", "100")
     expect(page.locator("#age_complaint")).to_have_text(complaint)
-    # One that is shown already is said anew.
+    # A visible state is announced again in the new language.
     page.locator("#language").select_option(TAGS[TAGS.index(tag) - 1])
     expect(page.locator("#age_complaint")).not_to_have_text(complaint)
     page.locator("#language").select_option(tag)
@@ -116,7 +116,7 @@ def test_states_and_complaints_follow_a_language_that_is_chosen(
     expect(page.locator('[data-state="waiting"] > span')).to_have_text(waiting, use_inner_text=True)
 
 
-def test_language_is_told_to_nobody(
+def test_language_is_reported_to_nobody(
     new_device: Callable[..., Device],
     collector: Collector,
     relay: Callable[[Collector], Relay],
@@ -124,7 +124,7 @@ def test_language_is_told_to_nobody(
     survey = collector.publish(WELL_BEING)
     seen: dict[str, dict[str, Any]] = {}
     for tag in ("en", "ar"):
-        # The browser's own wish, which it sends by itself, is the same.
+        # The browser's own preference, which it sends by itself, is the same.
         wire, device = relay(collector), new_device(locale="fr")
         page = device.visit(f"{wire.url}/s/{survey}")
         expect_state(page, "ready")
@@ -138,7 +138,7 @@ def test_language_is_told_to_nobody(
         expect_state(page, "stored")
         (body,) = device.posted()
         assert list(json.loads(body)) == ["version", "wave", "rid", "respondent", "reports"]
-        # What is kept has no place for it either.
+        # The kept records have no place for it either.
         check_device(page, device, survey, [])
         kept = {place: json.loads(one) for place, one in kept_places(page, device).items()}
         lines = set(re.findall(rb"\r\n(\w[\w-]*: [^\r]*)", wire.sent))
@@ -153,10 +153,10 @@ def test_language_is_told_to_nobody(
     assert seen["en"] == seen["ar"]
 
 
-def test_answers_in_latin_letters_keep_apart_from_the_numbers_after_them(
+def test_answers_in_latin_letters_stay_apart_from_numbers_after_them(
     new_device: Callable[..., Device], collector: Collector
 ) -> None:
-    """Else "YouTube" would pull the 20 of "tried 20 times" into its quotation marks."""
+    """Otherwise "YouTube" would pull the 20 of "tried 20 times" into its quotation marks."""
     texts = '{en = "Which app?", ar = "أي تطبيق؟"}'
     survey = 'title = "Apps"\nid = "apps"\nlanguages = ["en", "ar"]\n[[questions]]\nid = "app"\n'
     survey += f'kind = "choice"\ntext = {texts}\nepsilon = 1\noptions = ['

@@ -1,4 +1,4 @@
-"""Links of other people, mistyped ones and used ones; and refusals that pass."""
+"""Check links of other people, mistyped and used links, and temporary refusals."""
 
 import json
 from collections.abc import Callable
@@ -20,7 +20,7 @@ INVITED = SURVEY.replace('id = "canteen"', 'id = "canteen"\naccess = "invited"',
 
 
 def links(collector: Collector, survey: str, count: int) -> list[str]:
-    """Return so many new links."""
+    """Return this many new links."""
     tokens = [ISSUER.issue() for _ in range(count)]
     store = Store(collector.database)
     store.invitations.add(survey, 1, map(ISSUER.key, tokens))
@@ -29,7 +29,7 @@ def links(collector: Collector, survey: str, count: int) -> list[str]:
 
 
 def waits_for_a_link(device: Device, collector: Collector) -> tuple[str, list[str]]:
-    """A answers with a link that somebody else uses first; gives the survey and more links."""
+    """Let A answer with a link that somebody else uses first; return the survey and more links."""
     survey = collector.publish(INVITED)
     used, *others = links(collector, survey, 3)
     page = device.visit(used)
@@ -87,13 +87,13 @@ def test_next_person_answers_with_their_own_link_and_the_device_counts_both(
     assert collector.stored(survey) == 1
     mine = [body for body in reports(device) if body["rid"] != first["rid"]]
     assert [body["token"] for body in mine] == [link.partition("#")[2]]
-    # The other one never took this link.
+    # The other person never used this link.
     assert {body["token"] for body in reports(device) if body["rid"] == first["rid"]} == {
         first["token"]
     }
 
 
-def test_next_person_is_told_where_the_device_has_given_all(
+def test_next_person_is_told_if_the_device_has_spent_all(
     device: Device, collector: Collector, new_device: Callable[..., Device]
 ) -> None:
     survey = collector.publish(INVITED.replace("cap = 12", "cap = 6"))
@@ -108,7 +108,7 @@ def test_next_person_is_told_where_the_device_has_given_all(
     expect(page.locator("#other-spent")).to_be_visible()
 
 
-def test_mistyped_link_is_told_at_once_and_asks_the_server_nothing(
+def test_mistyped_link_is_reported_at_once_without_asking_the_server(
     device: Device, collector: Collector
 ) -> None:
     survey = collector.publish(INVITED)
@@ -122,7 +122,7 @@ def test_mistyped_link_is_told_at_once_and_asks_the_server_nothing(
     expect_state(page, "ready")
 
 
-def test_device_finds_the_mistakes_that_the_issuer_says_it_finds(
+def test_device_finds_the_mistakes_that_the_issuer_promises_to_find(
     device: Device, collector: Collector, survey: str
 ) -> None:
     page = device.visit(collector.page(survey))
@@ -151,7 +151,7 @@ def test_device_finds_the_mistakes_that_the_issuer_says_it_finds(
     assert found == [[], True, False]
 
 
-def test_used_link_is_told_at_begin_before_any_question(
+def test_used_link_is_reported_at_begin_before_any_question(
     device: Device, collector: Collector, new_device: Callable[..., Device]
 ) -> None:
     survey = collector.publish(INVITED)
@@ -168,7 +168,7 @@ def test_used_link_is_told_at_begin_before_any_question(
             "token": link.partition("#")[2],
         }
         assert len(device.posted()) == asked + 1
-        # Another link that is pasted into the tab is asked about anew.
+        # For another link that is pasted into the tab, the page asks again.
         page.evaluate("link => { location.href = link; }", fresh)
         expect_state(page, "ready")
         page.close()
@@ -176,7 +176,7 @@ def test_used_link_is_told_at_begin_before_any_question(
 
 
 @pytest.mark.parametrize("fault", ["offline", "busy"])
-def test_page_goes_on_where_nobody_says_whether_the_link_can_be_used(
+def test_page_goes_on_if_nobody_says_whether_the_link_can_be_used(
     device: Device, collector: Collector, fault: str
 ) -> None:
     survey = collector.publish(INVITED)
@@ -198,7 +198,7 @@ def closed(collector: Collector, survey: str) -> None:
 
 
 def sent_again(page: Page) -> None:
-    """As if the network came back: the page does not wait until its pause is over."""
+    """Pretend that the network came back: the page does not wait until its pause is over."""
     page.evaluate("dispatchEvent(new Event('online'))")
 
 
@@ -307,7 +307,7 @@ def test_report_of_a_version_that_the_server_lost_waits_until_it_is_published_ag
     expect_state(page, "ready")
     fill_in(page, ANSWERS)
     review(page)
-    # As a server answers that was restored from a copy without this version.
+    # This is the answer of a server that was restored from a copy without this version.
     device.context.route(
         REPORTS,
         lambda route: route.fulfill(

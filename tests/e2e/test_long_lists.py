@@ -1,4 +1,4 @@
-"""Lists of many options can be searched, and do not make a page of many screens."""
+"""Lists of many options can be searched, and do not fill many screens."""
 
 from collections.abc import Callable
 
@@ -13,7 +13,7 @@ MakeDevice = Callable[..., Device]
 
 
 def survey(kind: str, names: list[str]) -> str:
-    """A survey with a required question of so many options."""
+    """Return a survey with a required question of this many options."""
     options = ", ".join(f'{{id = "n{n}", text = "{name}"}}' for n, name in enumerate(names))
     return (
         f'title = "T"\nid = "t"\n[[questions]]\nid = "land"\nkind = "{kind}"\ntext = "Where?"\n'
@@ -23,7 +23,7 @@ def survey(kind: str, names: list[str]) -> str:
 
 @pytest.fixture(params=["choice", "choices"])
 def page(request: pytest.FixtureRequest, new_device: MakeDevice, collector: Collector) -> Page:
-    """The question with forty options on a phone; one, or several, can be ticked."""
+    """Return the question with forty options on a phone; one, or several, can be ticked."""
     page = new_device(viewport=PHONE).visit(
         collector.page(collector.publish(survey(request.param, NAMES)))
     )
@@ -32,7 +32,7 @@ def page(request: pytest.FixtureRequest, new_device: MakeDevice, collector: Coll
 
 
 def shown(page: Page) -> list[str]:
-    """The labels that are seen, but for those that stay."""
+    """Return the visible labels, except those that always stay."""
     return page.locator(".option:not([data-stays]):visible label").all_inner_texts()
 
 
@@ -51,7 +51,7 @@ def test_forty_options_take_no_more_than_a_screen_and_a_half(page: Page) -> None
         ("nowhere", []),
     ],
 )
-def test_typing_leaves_what_contains_it(page: Page, typed: str, found: list[str]) -> None:
+def test_typing_leaves_options_that_contain_it(page: Page, typed: str, found: list[str]) -> None:
     everything = shown(page)
     page.get_by_label("Search this list").fill(typed)
     assert shown(page) == found
@@ -61,7 +61,7 @@ def test_typing_leaves_what_contains_it(page: Page, typed: str, found: list[str]
     expect(page.locator("[data-found]")).to_be_empty()
 
 
-def test_what_is_ticked_stays_in_sight_and_enter_turns_no_page(page: Page) -> None:
+def test_ticked_options_stay_visible_and_enter_turns_no_page(page: Page) -> None:
     page.locator("#land--n38").check()
     search = page.get_by_label("Search this list")
     search.fill("land b")
@@ -98,7 +98,7 @@ def test_a_list_is_searched_anew_in_another_language(device: Device, collector: 
     expect(page.locator("[data-found]")).to_have_text("Zu sehen: 1 von 40")
 
 
-def test_what_is_missing_is_said_at_the_search(page: Page) -> None:
+def test_a_missing_answer_is_reported_at_the_search(page: Page) -> None:
     page.get_by_label("Search this list").fill("nowhere")
     turn_page(page)
     expect(page.locator("#land_complaint")).to_be_visible()

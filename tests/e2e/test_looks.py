@@ -1,4 +1,4 @@
-"""The pages can be used by everybody: on a phone, in the dark, with a screen reader, by touch."""
+"""Everybody can use the pages: on a phone, in the dark, with a screen reader, by touch."""
 
 from collections.abc import Callable
 from typing import Any
@@ -19,8 +19,8 @@ RULES = {
     "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"],
     "resultTypes": ["violations"],  # of the other results, one node each instead of all
 }
-#: Elements that reach over a side of the window, by themselves or through the page. Tables of
-#: which phones show each row as a card do not scroll there; their heads are read aloud alone.
+#: Elements that extend beyond a side of the window, by themselves or through the page. Tables whose
+#: rows phones show as cards do not scroll there, and their heads are only read aloud.
 _WIDER = """() => {
   const limit = document.documentElement.clientWidth;
   const cards = '.scroll:not(:has(> [role="table"])), [role="table"] > thead';
@@ -32,7 +32,7 @@ _WIDER = """() => {
   return [document.documentElement.scrollWidth > limit ? 'page' : null,
     ...over.map((element) => element.outerHTML.slice(0, 80))].filter(Boolean);
 }"""
-#: What is pressed, and stands alone, but is less than 44 pixels high.
+#: Separate controls that are less than 44 pixels high.
 _SMALL = """() => {
   const targets = ['.option', 'button', 'summary', 'select', '.entry input', '[data-slider]',
     '.matrix .option label', 'footer a'].join();
@@ -44,11 +44,11 @@ _SMALL = """() => {
 
 
 def check_accessible(page: Page) -> None:
-    """axe finds no violation of WCAG 2.2 A and AA; nothing is wider than the window."""
-    # Without its style, a page that is still being loaded has targets that are too small.
+    """Check that axe finds no violation of WCAG 2.2 A and AA, and nothing exceeds the window."""
+    # Without its style, a page that is still loading has targets that are too small.
     page.wait_for_load_state()
     page.evaluate("Promise.all(document.getAnimations().map((one) => one.finished))")
-    # What lies half under a bar that stays in sight is not small for that.
+    # An element half under a bar that stays in sight is not too small for that reason.
     page.evaluate("scrollTo(0, 0)")
     violations = Axe().run(page, options=RULES).response["violations"]
     found = [(one["id"], [node["html"][:120] for node in one["nodes"]]) for one in violations]
@@ -57,7 +57,7 @@ def check_accessible(page: Page) -> None:
 
 
 def check_width(page: Page) -> None:
-    """Nothing is wider than the window."""
+    """Check that nothing is wider than the window."""
     found = page.evaluate(_WIDER)
     assert not found, found
 
@@ -69,14 +69,14 @@ def check_targets(page: Page) -> None:
 
 
 def check_quiet(device: Device, collector: Collector) -> None:
-    """No line in the console, and no request to another host."""
+    """Check that the console has no line, and that no request went to another host."""
     assert device.console == []
     for request in device.requests:
         assert request.url.startswith((f"{collector.url}/", "data:,")), request.url
 
 
-#: Each scene as a phone shows it by day; what differs there, on a desktop by night; and what people
-#: fill in, from right to left. Axe is let in past the pages' policy.
+#: Each scene as a phone shows it by day; other looks on a desktop by night; and the pages that
+#: people fill in, from right to left. Axe is let in past the pages' policy.
 LOOKS: dict[str, dict[str, Any]] = {
     "phone": {"viewport": PHONE},
     "desktop-dark": {"viewport": DESKTOP, "color_scheme": "dark"},
@@ -87,7 +87,7 @@ PLAYED += [
     ("desktop-dark", scene) for scene in (questions, complaints, my_privacy, explore, research)
 ]
 PLAYED.append(("phone-dark-arabic", questions))
-#: These are looked at again with more in them.
+#: These are looked at again with more content.
 PASSED = {"explanation", "page-1", "page-2", "page-3", "stored", "kiosk-page-1"}
 
 
@@ -123,14 +123,14 @@ def test_every_page_is_accessible_in_every_state(
     assert not wrong, "\n".join(wrong)
 
 
-def test_axe_does_find_what_is_wrong(device: Device) -> None:
+def test_axe_finds_violations(device: Device) -> None:
     page = device.context.new_page()
     page.set_content('<html lang="en"><title>x</title><main><h1>x</h1><input></main>')
     with pytest.raises(AssertionError, match="label"):
         check_accessible(page)
 
 
-def test_survey_works_under_its_own_policy_without_a_word_in_the_console(
+def test_survey_works_under_its_own_policy_without_console_messages(
     device: Device, collector: Collector, survey: str
 ) -> None:
     page = device.visit(collector.page(survey))
@@ -138,7 +138,7 @@ def test_survey_works_under_its_own_policy_without_a_word_in_the_console(
     check_quiet(device, collector)
 
 
-def test_results_work_under_their_own_policy_without_a_word_in_the_console(
+def test_results_work_under_their_own_policy_without_console_messages(
     new_device: Callable[..., Device], collector: Collector
 ) -> None:
     device = new_device(extra_http_headers={"Authorization": f"Bearer {collector.token}"})

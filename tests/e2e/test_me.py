@@ -1,4 +1,4 @@
-"""My privacy: what this browser has given, where; kept, added up, saved and forgotten here."""
+""" "My privacy" lists what this browser has spent, and can save and forget it."""
 
 import json
 from collections.abc import Callable
@@ -11,14 +11,14 @@ from playwright.sync_api import Page, expect
 
 pytestmark = pytest.mark.more
 
-#: One that devices remember, so that what was spent depends on whether answers changed.
+#: Devices remember one of these, so its cost depends on whether answers changed.
 STABLE = SURVEY.replace("epsilon = 1\n", "epsilon = 1\nepsilon_forever = 2\n", 1)
 STABLE = STABLE.replace('title = "Canteen"', 'title = "Habits"').replace("cap = 12", "cap = 30")
 
 
 @pytest.fixture(scope="module")
 def surveys(collector: Collector) -> list[str]:
-    """Two surveys, in their first wave."""
+    """Return two surveys, in their first wave."""
     return [collector.publish(SURVEY), collector.publish(STABLE)]
 
 
@@ -35,18 +35,18 @@ def answered(device: Device, collector: Collector, surveys: list[str]) -> dict[s
 
 
 def me(device: Device, collector: Collector) -> Page:
-    """The page."""
+    """Return the page."""
     return device.visit(f"{collector.url}/me")
 
 
-def test_browser_that_gave_nothing_is_told_so(device: Device, collector: Collector) -> None:
+def test_the_page_says_so_if_the_browser_sent_nothing(device: Device, collector: Collector) -> None:
     page = me(device, collector)
     expect_state(page, "nothing")
     expect(page.locator("#spent")).to_be_hidden()
     assert page.evaluate("indexedDB.databases()") == [] or page.evaluate(READ_MEMO) == {}
 
 
-def test_what_was_given_is_listed_and_added_up(
+def test_spends_are_listed_and_added_up(
     device: Device, collector: Collector, answered: dict[str, str]
 ) -> None:
     page = me(device, collector)
@@ -99,7 +99,7 @@ def test_nothing_is_sent_and_nothing_changed_by_looking(
         assert (here and request.method == "GET") or request.url.startswith(("blob:", "data:,"))
 
 
-def test_file_that_is_saved_says_what_is_shown_and_not_the_secret(
+def test_saved_file_has_the_shown_list_and_not_the_secret(
     device: Device, collector: Collector, answered: dict[str, str]
 ) -> None:
     page = me(device, collector)
@@ -139,7 +139,7 @@ def test_forgetting_deletes_everything_and_the_next_wave_is_somebody_new(
     expect(page.locator("#receipt")).to_contain_text("ε = 5 of at most 12")
 
 
-def test_device_that_forgot_is_told_what_that_means_for_a_survey_with_a_memory(
+def test_a_survey_with_a_memory_explains_what_forgetting_means(
     device: Device, collector: Collector, surveys: list[str]
 ) -> None:
     collector.open_wave(surveys[1], 2)

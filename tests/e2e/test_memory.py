@@ -1,4 +1,4 @@
-"""Devices with a memory: the same permanent draw in every wave, and what waves cost together."""
+"""Devices with a memory make the same permanent draw in every wave, and are charged for waves."""
 
 import json
 import math
@@ -84,7 +84,7 @@ SAME = {
 }
 OTHER = {**SAME, "bullied": "no", "tried": "gin", "debts": "10", "place": "Oslo"}
 KEPT = [name for name in SAME if name != "mood"]
-#: What the page keeps of answers for all waves.
+#: What the page keeps for all waves.
 PREPARE = """async (answers) => {
   const [{ prepare }, { deviceKey }] = await Promise.all(
     ['report', 'memo'].map((name) => import(`/client/${name}.js`)));
@@ -96,7 +96,7 @@ PREPARE = """async (answers) => {
 
 
 def answer_wave(page: Page, answers: dict[str, str]) -> None:
-    """All of a respondent's way in one wave."""
+    """Go all of a respondent's way in one wave."""
     expect_state(page, "ready")
     fill_in(page, answers)
     review(page)
@@ -105,7 +105,7 @@ def answer_wave(page: Page, answers: dict[str, str]) -> None:
 
 
 def frozen(collector: Collector, survey: str) -> Survey:
-    """The survey as the server has it."""
+    """Return the survey as the server has it."""
     data = collector.frozen(survey)
     return thaw({key: data[key] for key in ("survey", "randomizers")}, data["version"])
 
@@ -121,7 +121,7 @@ def remembered(survey: Survey, secret: bytes, answers: dict[str, str]) -> dict[s
             continue
         cohort = 0
         if one.encoder.cohorts is not None:
-            # A report names it, whatever else is drawn.
+            # A report names its cohort, whatever else is drawn.
             cohort = one.randomize(value, iter([0] * 1000), memory)["cohort"]
         symbol = one.encoder.encode(value, cohort, memory.words("rounding"))
         kept = one.stages[0].remember(
@@ -133,7 +133,7 @@ def remembered(survey: Survey, secret: bytes, answers: dict[str, str]) -> dict[s
 
 
 def telling_secret(survey: Survey) -> bytes:
-    """A secret whose permanent draws of other answers differ; of some secrets they are the same."""
+    """Return a secret whose permanent draws of other answers differ, which some secrets' do not."""
     secrets = (sha256(bytes([number])).digest() for number in range(256))
     return next(
         secret
@@ -177,13 +177,13 @@ def test_three_waves_keep_what_is_permanent_and_cost_what_is_proved(
         page.close()
     assert kept[0] == kept[2]
     assert (kept[0] == kept[1]) == (later == SAME)
-    # A wave is charged the same whether or not an answer changed; nothing of one is stored.
+    # A wave is charged alike whether or not an answer changed; nothing about a change is stored.
     reports = [json.loads(body)["reports"] for body in device.posted()]
     assert len(reports) == 3
     for question in ("tried", "place", "word"):
         assert len({report[question]["cohort"] for report in reports}) == 1
     assert set(own) == {"title", "spent", "constant", "cap", "waves", "times", "pending"}
-    # The chance that all instant draws of three waves are equal is below 1e-6: 32 bits alone.
+    # The probability that all instant draws of three waves are equal is below 1e-6.
     assert len({json.dumps(report, sort_keys=True) for report in reports}) > 1
 
 
@@ -225,7 +225,7 @@ def test_two_tabs_of_two_waves_share_one_memory(device: Device, collector: Colle
     assert first.evaluate(PREPARE, SAME) == second.evaluate(PREPARE, SAME)
 
 
-#: Gives what many devices, of other secrets, send of a value in one wave: how often each report.
+#: Returns how often many devices with other secrets send each report of a value in one wave.
 DEVICES = """async ({ randomizer, value, devices }) => {
   const m = await import('/client/randomizer.js');
   const { keyOf, memoryOf } = await import('/client/hashes.js');
@@ -270,7 +270,7 @@ def test_one_wave_of_many_devices_has_the_law_of_the_channel(
     assert chi2.sf(apart, len(expected) - 1) > 1e-6
 
 
-#: Draws what 400 waves of one answer send, by many devices; gives the symbols' counts of each.
+#: Draws the reports of 400 waves of one answer, by many devices; returns each device's counts.
 WAVES = """async ({ randomizer, value, devices, waves }) => {
   const m = await import('/client/randomizer.js');
   const { keyOf, memoryOf } = await import('/client/hashes.js');
@@ -318,7 +318,7 @@ def right_guesses(collector: Collector, browser: Browser) -> float:
     return guesses[2] / 100
 
 
-#: The best that anybody can guess, of four answers, from what tells at most e^2 of each.
+#: The best guess among four answers if reports have a ratio of at most e^2.
 BEST = math.exp(2) / (math.exp(2) + 3)
 
 
@@ -331,7 +331,7 @@ def test_400_waves_do_not_reveal_an_answer_beyond_epsilon_forever(
 
 
 FORGETS: list[tuple[str, str, str]] = [
-    # The permanent draw is made anew each time, as if it were remembered: averages tell.
+    # The permanent draw is made anew each time, as if it were remembered, so averages reveal it.
     ("hashes.js", "const words = (await derive(key, message, blocks)).values();",
      "const words = crypto.getRandomValues(new Uint32Array(8 * blocks)).values();"),
     # The permanent stage is left out.

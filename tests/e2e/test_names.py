@@ -1,4 +1,4 @@
-"""Ids that are names in the browser, too, are ids like any other."""
+"""Ids that are also names in the browser are ids like any other."""
 
 import json
 
@@ -6,7 +6,7 @@ from collector import Collector
 from device import Device, answer, what_was_sent
 from playwright.sync_api import expect
 
-#: What every object has, what a form has, and what the page calls its own parts.
+#: Names that every object has, names that a form has, and names of the page's own parts.
 IDS = ["constructor", "reset", "hidden", "elements", "submit", "prototype"]
 OPTIONS = ["constructor", "text", "help", "complaint", "trial", "reset"]
 TAKEN = 'title = "Names"\nid = "constructor"\n' + "".join(

@@ -30,7 +30,7 @@ from server.store import Store
 pytestmark = pytest.mark.more
 
 REPORTS = "**/api/surveys/*/reports"
-#: Makes the page give its first request up soon; on a busy machine, all would take too long.
+#: Makes the page give up its first request soon; on a busy machine all would take too long.
 IMPATIENT = """(() => {
   const timeout = AbortSignal.timeout.bind(AbortSignal);
   AbortSignal.timeout = (milliseconds) => {
@@ -39,12 +39,12 @@ IMPATIENT = """(() => {
     return timeout(isFirst ? milliseconds / 60 : milliseconds);
   };
 })()"""
-#: Playwright switches off that browsers keep pages that are left, to show them again as they were.
+#: By default Playwright keeps browsers from storing pages that are left, to show them again.
 KEEPS_PAGES = {"ignore_default_args": ["--disable-back-forward-cache"]}
 
 
 class BadRelay(Relay):
-    """Does to one report what bad networks do, and nothing to what is sent after it."""
+    """Does to one report what bad networks do, and nothing to later requests."""
 
     def __init__(self, server: str, fault: str) -> None:
         self.fault, self._struck = fault, set[socket.socket]()
@@ -73,7 +73,7 @@ class BadRelay(Relay):
 
 @pytest.fixture
 def bad_relay(collector: Collector) -> Iterator[Callable[[str], BadRelay]]:
-    """Makes relays with a fault."""
+    """Make relays with a fault."""
     with contextlib.ExitStack() as running:
 
         def make(fault: str) -> BadRelay:
@@ -86,7 +86,7 @@ def bad_relay(collector: Collector) -> Iterator[Callable[[str], BadRelay]]:
 
 @pytest.fixture
 def new_profile(browser: Browser, tmp_path: Path) -> Iterator[Callable[..., Profile]]:
-    """Starts browsers with the same profile on disk, one after another."""
+    """Start browsers with the same profile on disk, one after another."""
     made: list[Profile] = []
 
     def make(**options: Any) -> Profile:
@@ -100,7 +100,7 @@ def new_profile(browser: Browser, tmp_path: Path) -> Iterator[Callable[..., Prof
 
 
 def ready_to_press(page: Page) -> Page:
-    """Answered and reviewed."""
+    """Return a page that is answered and reviewed."""
     expect_state(page, "ready")
     fill_in(page, CANARIES)
     review(page)
@@ -108,7 +108,7 @@ def ready_to_press(page: Page) -> Page:
 
 
 def check_once(devices: list[Device], collector: Collector, survey: str) -> None:
-    """All tries have the same bytes; one report is stored, charged once."""
+    """Check that all tries have the same bytes, and that one report is stored and charged once."""
     bodies = {body for device in devices for body in device.posted()}
     assert len(bodies) == 1
     assert collector.stored(survey) == 1
@@ -117,7 +117,7 @@ def check_once(devices: list[Device], collector: Collector, survey: str) -> None
 
 
 def waiting(page: Page, survey: str) -> list[str]:
-    """The reports that wait on the device."""
+    """Return the reports that wait on the device."""
     memo: list[str] = page.evaluate(READ_MEMO)[f"survey/{survey}"]["pending"]
     return memo
 
@@ -313,7 +313,7 @@ def test_browser_that_ends_right_after_the_press_sends_it_when_it_is_back(
 
 
 def process_of(device: Profile) -> int:
-    """The number of the browser's own process, which this test started."""
+    """Return the number of the browser's own process, which this test started."""
     for file in Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):
             words = file.read_bytes().split(b"\0")

@@ -1,4 +1,4 @@
-"""No true answer is kept, by the device or the server; each watcher is shown to catch a leak."""
+"""Neither device nor server keeps a true answer; each watcher is shown to catch a leak."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -20,7 +20,7 @@ from device import (
 )
 from watchers import check_device, check_files, found_in
 
-#: Where the page has the answers that count in hand.
+#: Where the page handles the answers that count.
 REVIEW = "  const list = one('#review dl');"
 
 
@@ -33,7 +33,7 @@ def test_device_keeps_no_answer_at_any_time(
     fill_in(page, CANARIES)
     check_device(page, device, survey, [])
     review(page)
-    # The review itself shows the answers, to the respondent.
+    # The review itself shows the answers to the respondent.
     check_device(page, device, survey, [])
     press(page)
     expect_state(page, "waiting")

@@ -25,13 +25,13 @@ from watchers import (
 )
 
 MakeRelay = Callable[[Collector], Relay]
-#: Where the page has the answers that count in hand.
+#: Where the page handles the answers that count.
 FILE, REVIEW = "page/review.js", "  const list = one('#review dl');"
 ANSWERS = "JSON.stringify(answers)"
 
 
 def leave(device: Device) -> None:
-    """Close all pages, and give what they send as they go the time to arrive."""
+    """Close all pages, and wait until their last requests have arrived."""
     device.context.new_page()
     for page in device.context.pages[:-1]:
         page.close(run_before_unload=False)
@@ -91,7 +91,7 @@ def test_watcher_of_the_network_catches_a_leak(
     old: str,
     new: str,
 ) -> None:
-    # An empty form would hide answers from what leaks after it.
+    # An empty form would hide answers from a leak that comes after it.
     served = serve_client(
         (name, old, new),
         ("page/survey.js", "    putBack({});\n    if (isOther", "    if (isOther"),

@@ -1,4 +1,4 @@
-"""Notes on the device: seen where their conditions hold, and neither answered, drawn nor sent."""
+"""Notes are shown where their conditions hold, and neither answered, drawn nor sent."""
 
 from typing import Any
 
@@ -13,18 +13,18 @@ NOTE = {"id": "n", "kind": "note", "text": "Read this."}
 
 
 def noted(*entries: dict[str, Any], more: dict[str, Any] | None = None) -> dict[str, Any]:
-    """A survey whose second entry is no question, before some others."""
+    """Return a survey whose second entry is a note, before some questions."""
     questions = [ASKED | {"id": "p"}, *entries]
     return {"id": "s", "questions": questions, "randomizers": {"p": FREE, **(more or {})}}
 
 
 @pytest.fixture
 def page(device: Device, collector: Collector) -> Page:
-    """A page beside the modules, which runs nothing by itself."""
+    """Return a page beside the modules, which runs nothing by itself."""
     return beside_modules(device, collector)
 
 
-def test_notes_are_seen_and_neither_answered_drawn_nor_paid_for(page: Page) -> None:
+def test_notes_are_shown_and_neither_answered_drawn_nor_charged(page: Page) -> None:
     question = ASKED | {"shows_if": ["=", "p", "b"]}
     survey = noted(NOTE | {"shows_if": ["=", "p", "a"]}, question, more={"q": FREE})
     body = """async (v) => {

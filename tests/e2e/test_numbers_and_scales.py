@@ -1,4 +1,4 @@
-"""Numbers are read as people write them, and short scales stand in a row."""
+"""Numbers are read as people write them, and short scales are shown in a row."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -13,7 +13,7 @@ MakeDevice = Callable[..., Device]
 
 @pytest.fixture(scope="module")
 def hours(browser: Browser, collector: Collector) -> Iterator[Page]:
-    """The page of a survey that asks for a number; each test loads it again."""
+    """Return the page of a survey that asks for a number; each test loads it again."""
     survey = (
         'title = "H"\nid = "h"\n[[questions]]\nid = "hours"\nkind = "number"\ntext = "Hours?"\n'
         'min = 0\nmax = 2000\nstep = 0.5\nunit = "hours"\nepsilon = 1\n'
@@ -66,7 +66,7 @@ def test_number_is_read_as_it_is_written_anywhere_or_not_at_all(
 
 
 @pytest.mark.parametrize("labels", [range(11), ["no", "so", "ye"], range(12), ["yes", "no"]])
-def test_short_scales_stand_in_a_row_on_a_phone(
+def test_short_scales_are_in_a_row_on_a_phone(
     new_device: MakeDevice, collector: Collector, labels: Sequence[int | str]
 ) -> None:
     points = ", ".join(f'"{label}"' for label in labels)
@@ -139,7 +139,7 @@ def test_numbers_are_written_as_the_reader_writes_them(
 ) -> None:
     page = new_device(locale=language).visit(collector.page(collector.publish(WHOLE)))
     begin(page)
-    # The server wrote these, and the device those of the review.
+    # The server wrote these numbers, and the device wrote those of the review.
     expect(page.locator("#n--range span:visible")).to_contain_text(million)
     expect(page.locator(".slider > :last-child")).to_contain_text(million)
     page.locator("#n--number").fill(million)

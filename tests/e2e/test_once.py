@@ -1,4 +1,4 @@
-"""One press, one draw: the same bytes until the server has them, and never others."""
+"""One press makes one draw: the same bytes are sent until the server has them."""
 
 from collections.abc import Callable
 
@@ -22,7 +22,7 @@ REPORTS = "**/api/surveys/*/reports"
 
 
 def ready_to_press(page: Page) -> Page:
-    """Answered and reviewed."""
+    """Return a page that is answered and reviewed."""
     expect_state(page, "ready")
     fill_in(page, CANARIES)
     review(page)
@@ -30,7 +30,7 @@ def ready_to_press(page: Page) -> Page:
 
 
 def check_stored_once(device: Device, collector: Collector, survey: str, sent: int) -> None:
-    """Check that so many requests had the same bytes, and one report is stored, charged once."""
+    """Check that this many requests had the same bytes, and one report is stored and charged."""
     bodies = device.posted()
     assert len(bodies) == sent
     assert len(set(bodies)) == 1
@@ -107,7 +107,7 @@ def test_report_that_waited_is_sent_from_a_page_opened_later(
 def test_tabs_that_are_pressed_at_the_same_moment_send_the_same_report(
     new_device: Callable[..., Device], collector: Collector
 ) -> None:
-    # Tabs are processes, so this is about what happens to be at the same time.
+    # Tabs are processes, so the test is about what happens at the same time.
     for _ in range(4):
         device, survey = new_device(), collector.publish(SURVEY)
         tabs = [ready_to_press(device.visit(collector.page(survey))) for _ in range(4)]

@@ -1,4 +1,4 @@
-"""Two respondents with different answers differ in nothing but what a channel drew."""
+"""Two respondents with different answers differ only in what a channel drew."""
 
 import json
 from collections.abc import Callable
@@ -20,10 +20,10 @@ from device import (
 from playwright.sync_api import expect
 from watchers import with_fixed_randomness
 
-#: With enough pets for a channel that reports sets of them.
+#: There are enough pets for a channel that reports sets of them.
 PETS = "".join(f'  {{id = "pet-{n}", text = "Pet {n}"}},\n' for n in range(9))
 WIDE = SURVEY.replace('  {id = "cat"', f'{PETS}  {{id = "cat"')
-# One that devices remember, which must not show in what they store either.
+# Devices remember this question, which must not show in what they store either.
 WIDE = WIDE.replace("epsilon = 1\n", "epsilon = 1\nepsilon_forever = 2\n", 1)
 RESPONDENTS: list[dict[str, str]] = [
     CANARIES,
@@ -116,14 +116,14 @@ def traces(
         kept = {name.replace(survey, "ID"): memo for name, memo in kept.items()}
         (body,) = device.posted()
         sent = json.loads(body)
-        # Each has a survey to themselves, whose id is in the version and the pseudonym.
+        # Each respondent has a survey alone, whose id is in the version and the pseudonym.
         sent["version"] = sent["respondent"] = "x"
         found.append((targets, sent, kept))
     return found
 
 
 def check_alike(found: list[Any]) -> None:
-    """No trace tells one respondent's answers from another's, but for the drawn reports."""
+    """Check that except for the drawn reports, no trace distinguishes one respondent's answers."""
     for targets, sent, kept in found:
         assert targets == found[0][0]
         assert shape(sent) == shape(found[0][1])
@@ -147,7 +147,7 @@ def test_respondents_of_tables_leave_the_same_traces(
     found = traces(new_device, relay, collector, IN_TABLES, TABLES)
     samples = set()
     for _, sent, _ in found:
-        # Each has a survey to themselves, of which the device draws other questions.
+        # Each respondent has a survey alone, for which the device draws other questions.
         reports = sent["reports"]
         samples.add(tuple(name for name in SOME if reports[name]))
         sent["reports"] = {name: reports[name] for name in reports if name not in SOME}
@@ -155,7 +155,7 @@ def test_respondents_of_tables_leave_the_same_traces(
     check_alike(found)
     assert len({json.dumps(sent["reports"]) for _, sent, _ in found}) > 1
     assert all(len(sample) == 2 for sample in samples)
-    # Not even the number of bytes tells of an answer.
+    # Not even the number of bytes depends on an answer.
     assert len({len(json.dumps(sent)) for _, sent, _ in found}) == 1
 
 
@@ -178,7 +178,7 @@ def test_respondents_of_tables_leave_the_same_traces(
     ],
     ids=["rid", "hidden is missing", "skipped is null", "cheaper", "kept", "one more request"],
 )  # fmt: skip
-def test_comparison_catches_a_client_that_tells_them_apart(
+def test_comparison_catches_a_client_that_distinguishes_answers(
     new_device: MakeDevice,
     serve_client: Callable[..., Collector],
     relay: MakeRelay,

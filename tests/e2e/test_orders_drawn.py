@@ -1,4 +1,4 @@
-"""Options and questions stand in an order that each device draws, if the author asks."""
+"""Options and questions are in an order that each device draws, if the author asks for it."""
 
 from collections import Counter
 from itertools import permutations
@@ -9,7 +9,7 @@ from device import Device, begin, expect_state, fill_in, review
 from playwright.sync_api import Page, expect
 from scipy.stats import chisquare
 
-#: At most so probable is it that a test fails by chance.
+#: The largest probability that a test fails by chance.
 CHANCE = 1e-6
 OPTIONS = (
     '[{id = "a", text = "A"}, {id = "b", text = "B"}, {id = "other", text = "O"}, '
@@ -70,7 +70,7 @@ points = ["no", "so"]
 required = true
 epsilon = 1
 """
-#: Shuffles so often, and gives each time the ids of what matches, in their order.
+#: Shuffles this often, and returns each time the ids of matching elements, in their order.
 _SHUFFLE = """async ([selector, times]) => {
   const { extras } = await import('/client/page/questions.js');
   const seen = [];
@@ -85,7 +85,7 @@ _SHUFFLE = """async ([selector, times]) => {
 
 @pytest.fixture
 def page(device: Device, collector: Collector) -> Page:
-    """The page of the survey, at its questions."""
+    """Return the page of the survey, at its questions."""
     page = device.visit(collector.page(collector.publish(SURVEY)))
     begin(page)
     return page
@@ -120,7 +120,7 @@ def test_each_order_is_equally_likely_and_some_options_stay(
     assert chisquare(counts).pvalue > CHANCE, counts
 
 
-def test_questions_move_between_notes_and_take_what_belongs_to_them(page: Page) -> None:
+def test_questions_move_between_notes_with_all_their_parts(page: Page) -> None:
     drawn = orders(page, "[data-question], [data-note]", 60)
     rows = [("row-1", "row-2"), ("row-2", "row-1")]
     firsts = [("first", "which", "second"), ("second", "first", "which")]
@@ -129,7 +129,7 @@ def test_questions_move_between_notes_and_take_what_belongs_to_them(page: Page) 
     assert set(drawn) == expected
 
 
-def test_what_is_wrong_is_listed_in_the_order_that_is_seen(page: Page) -> None:
+def test_mistakes_are_listed_in_the_shown_order(page: Page) -> None:
     for _ in range(4):
         page.reload()
         begin(page)
@@ -146,7 +146,7 @@ def test_what_is_wrong_is_listed_in_the_order_that_is_seen(page: Page) -> None:
         assert len(listed) == 3
 
 
-def test_answers_are_those_that_were_given_wherever_they_stood(page: Page) -> None:
+def test_answers_do_not_depend_on_their_place(page: Page) -> None:
     fill_in(page, {"first": "b", "second": "a|other", "third": "c|a|other|b"})
     fill_in(page, {"row-1": "so", "row-2": "no"})
     shown = review(page)
@@ -169,7 +169,7 @@ def test_rows_of_a_ranking_that_have_no_place_stay_in_the_drawn_order(page: Page
     assert [one.get_attribute("data-item") for one in items.all()] == before
 
 
-def test_pages_without_a_wish_stand_as_written(device: Device, collector: Collector) -> None:
+def test_pages_without_random_order_are_as_written(device: Device, collector: Collector) -> None:
     survey = SURVEY.replace("random_order = true\n", "").replace("[page]\n", "")
     page = device.visit(collector.page(collector.publish(survey)))
     expect_state(page, "ready")

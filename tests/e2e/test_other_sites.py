@@ -18,8 +18,8 @@ from analysis.survey.simulate import payloads
 
 pytestmark = pytest.mark.more
 
-#: What a page of another origin can try: each takes the address and a valid body, and is over
-#: when its promise is.
+#: Attempts of a page of another origin: each takes the address and a valid body, and is over when
+#: its promise is.
 ATTACKS = {
     "a request without CORS": """([url, body]) =>
         fetch(url, { method: 'POST', mode: 'no-cors', body })""",
@@ -64,7 +64,7 @@ ATTACKS = {
 
 
 class _OtherSite(http.server.BaseHTTPRequestHandler):
-    """Serves an empty page, and redirects requests to the address behind their question mark."""
+    """Serves an empty page, and redirects requests to the address after their question mark."""
 
     def do_GET(self) -> None:
         page = b"<!doctype html><title>Another site</title>"
@@ -82,12 +82,12 @@ class _OtherSite(http.server.BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, *_: Any) -> None:
-        """Tests print nothing."""
+        """Print nothing."""
 
 
 @pytest.fixture(scope="module")
 def port() -> Iterator[int]:
-    """The port of another website."""
+    """Run another website; return its port."""
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _OtherSite)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
     thread.start()
@@ -98,7 +98,7 @@ def port() -> Iterator[int]:
 
 
 def made_up(collector: Collector, survey: str) -> str:
-    """The body of a submission that the collector would store, if its own page sent it."""
+    """Return the body of a submission that the collector would store from its own page."""
     frozen = collector.frozen(survey)
     published = thaw({key: frozen[key] for key in ("survey", "randomizers")}, frozen["version"])
     answers = {question.id: "" for question in published.questions} | {"team": "lab"}
@@ -123,7 +123,7 @@ def test_another_website_stores_nothing_through_its_visitors(
     )
     page.close()
     assert collector.stored(survey) == 0
-    # The same bytes are stored when the collector's own page sends them.
+    # The same bytes are stored if the collector's own page sends them.
     page = browser.new_page()
     page.goto(collector.page(survey))
     assert (

@@ -1,4 +1,4 @@
-"""Each module is pinned by its hash, however often it is fetched: no tampered one ever runs."""
+"""Each module is pinned by its hash, however often it is fetched; no tampered one ever runs."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.more
 PAGES = ("survey", "me")
 OPTIONS = ", ".join(f'{{id = "{name}", text = "{name}"}}' for name in "xyz")
 
-#: A survey that needs all that only some surveys need.
+#: A survey that needs all modules of client/optional/.
 NEEDY = """
 title = "T"
 id = "t"
@@ -69,7 +69,7 @@ def attacked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Attacked]:
 
 
 def expect_dead(page: Page, name: str) -> None:
-    """Nothing can be filled in or pressed, and nothing is shown as if the program ran."""
+    """Check that nothing can be filled in or pressed, and nothing looks as if the program ran."""
     if name == "survey":
         expect_state(page, "loading")
         open_controls = "[...document.forms[0].elements].filter((one) => !one.matches(':disabled'))"

@@ -1,4 +1,4 @@
-"""In Firefox, too, no tampered module is accepted after a first fetch that failed."""
+"""Firefox, too, accepts no tampered module after a first fetch that failed."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -38,12 +38,12 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Tampering
         yield made[0], {"survey": survey, "me": f"{collector.url}/me"}
 
 
-#: Whether something can be filled in or pressed, but for the choice of a language.
+#: Whether something can be filled in or pressed, except the choice of a language.
 OPEN = (
     "[...document.querySelectorAll('input, button, select:not(#language)')]"
     ".some((one) => !one.matches(':disabled') && one.checkVisibility())"
 )
-#: The state that the page is in.
+#: The state of the page.
 STATE = "document.querySelector('[data-state]:not([hidden])')?.dataset.state"
 
 

@@ -22,7 +22,7 @@ from analysis.survey.survey import LONGEST_REQUEST
 pytestmark = pytest.mark.more
 
 ANSWERS = {"smoked": "yes", "pet": "dog", "team": "office", "debts": "1234"}
-#: What the collector gets with each request besides: nginx's own.
+#: The headers that the collector gets with each request besides: nginx's own.
 OF_PROXY = {"host", "connection", "content-length"}
 
 
@@ -33,7 +33,7 @@ STARTS: dict[str, Start] = {"nginx": nginx, "caddy": caddy}
 
 @pytest.fixture(scope="module", params=[*STARTS])
 def start(request: pytest.FixtureRequest) -> Start:
-    """Each proxy in turn."""
+    """Return each proxy in turn."""
     return STARTS[request.param]
 
 
@@ -41,14 +41,14 @@ def start(request: pytest.FixtureRequest) -> Start:
 def proxy(
     start: Start, collector: Collector, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Proxy]:  # fmt: skip
-    """The shipped proxy before the collector."""
+    """Run the shipped proxy before the collector."""
     with start(tmp_path_factory.mktemp("proxy"), collector.url) as running:
         yield running
 
 
 @pytest.fixture
 def visitor(browser: Browser) -> Iterator[Device]:
-    """A device that trusts the proxy's certificate."""
+    """Return a device that trusts the proxy's certificate."""
     device = Device(browser, ignore_https_errors=True)
     device.context.set_default_timeout(60_000)
     yield device
@@ -56,14 +56,14 @@ def visitor(browser: Browser) -> Iterator[Device]:
 
 
 class Upstream:
-    """Stands where the collector would, and notes the bytes that come."""
+    """Stands in for the collector, and notes the bytes that come."""
 
     def __init__(self) -> None:
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
 
     def receive(self, seconds: float) -> bytes:
-        """The bytes of the next request, which is answered; nothing if none comes in time."""
+        """Return the bytes of the next request, which is answered, or b"" if none comes."""
         self.listener.settimeout(seconds)
         try:
             connection, _ = self.listener.accept()
@@ -244,7 +244,7 @@ def test_other_sites_are_refused_through_it(
 
 
 def places(folder: Path) -> dict[str, int]:
-    """When each folder in which nginx would keep something was changed; Caddy has none."""
+    """Return when each folder in which nginx would keep files was changed; Caddy has none."""
     return {name: (folder / name).stat().st_mtime_ns for name in PLACES if (folder / name).exists()}
 
 
@@ -282,7 +282,7 @@ def test_no_file_of_the_machine_has_a_respondents_address(
         socket.create_connection(("127.0.0.1", proxy.port), 30, (CLIENT, 0)) as client,
         pytest.raises(ssl.SSLError),
     ):
-        # Nobody has vouched for the certificate.
+        # No authority has signed the certificate.
         ssl.create_default_context().wrap_socket(client, server_hostname=HOST)
     for folder in (proxy.folder, collector.database.parent):
         for file in folder.rglob("*"):
@@ -316,7 +316,7 @@ def test_no_session_can_be_taken_up_again(proxy: Proxy, version: ssl.TLSVersion)
         assert session is None or not (session.has_ticket or len(session.id))
 
 
-def test_other_names_get_nothing(proxy: Proxy) -> None:
+def test_other_names_get_no_answer(proxy: Proxy) -> None:
     with pytest.raises(ssl.SSLError, match=r"ALERT|UNRECOGNIZED"):
         proxy.connect(host="other.localhost")
     with proxy.connect() as client, contextlib.suppress(ConnectionError, ssl.SSLError):
@@ -351,10 +351,10 @@ def test_bytes_and_headers_arrive_as_the_collector_sends_them(
         )
         assert arrived == sent
         packed += through.getheader("Content-Encoding") == "gzip"
-    assert packed >= 3  # what is short is not
+    assert packed >= 3  # short answers are not
 
 
-def test_visitors_are_told_while_the_collector_is_away(start: Start, tmp_path: Path) -> None:
+def test_visitors_get_a_page_while_the_collector_is_away(start: Start, tmp_path: Path) -> None:
     with start(tmp_path, f"http://127.0.0.1:{free_port()}") as proxy:
         response, body = proxy.request("GET", "/s/x")
         text = body.decode()
@@ -380,7 +380,7 @@ def test_researchers_have_a_name_of_their_own(
     assert CLIENT.encode() not in received
 
 
-def test_an_authority_finds_what_its_client_put_there(tmp_path: Path, upstream: Upstream) -> None:
+def test_an_authority_finds_the_file_of_its_client(tmp_path: Path, upstream: Upstream) -> None:
     folder = tmp_path / "acme/.well-known/acme-challenge"
     folder.mkdir(parents=True)
     (folder / "token").write_text("proof")

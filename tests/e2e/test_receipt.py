@@ -1,4 +1,4 @@
-"""How it ends: what became of answers is seen at a glance, and no receipt holds them."""
+"""The end of the page shows at a glance what became of answers, and no receipt holds them."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -28,7 +28,7 @@ _MARK = "one => getComputedStyle(one, '::before').content"
 
 
 def ended(page: Page, state: str) -> tuple[str, str]:
-    """The title of the state that a page ends in, and its mark."""
+    """Return the title of the state in which a page ends, and its mark."""
     expect_state(page, state)
     end = page.locator(f'[data-state="{state}"]')
     return end.locator("strong").inner_text(), end.evaluate(_MARK).partition(" / ")[0]
@@ -107,7 +107,7 @@ def test_a_shared_device_saves_and_prints_nothing(device: Device, collector: Col
     expect(page.locator("#save-receipt, #print-receipt")).to_have_count(0)
 
 
-def test_what_was_sent_is_told_in_words_before_it_is_shown_byte_for_byte(page: Page) -> None:
+def test_sent_reports_are_described_in_words_before_their_bytes_are_shown(page: Page) -> None:
     fill_in(page, CANARIES)
     review(page)
     press(page)
@@ -131,7 +131,7 @@ def test_what_was_sent_is_told_in_words_before_it_is_shown_byte_for_byte(page: P
     expect(page.locator("#receipt-bytes")).to_be_visible()
 
 
-def test_whom_to_ask_stands_at_the_end_and_in_the_receipt(
+def test_the_contact_is_at_the_end_and_in_the_receipt(
     new_device: Callable[..., Device], collector: Collector
 ) -> None:
     survey = collector.publish('contact = "Ask Ada Example."\n' + SURVEY)

@@ -1,4 +1,4 @@
-"""An interrupted form starts empty; or, if its author allows it, goes on within its tab alone."""
+"""An interrupted form starts empty or, if its author allows it, resumes only in its tab."""
 
 import json
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from watchers import Profile, check_device, check_places
 
 pytestmark = pytest.mark.more
 
-#: What the form holds, by the questions that have an answer.
+#: The content of the form, by the questions that have an answer.
 HELD = """() => Object.fromEntries([...document.querySelectorAll('.question')].map((field) => {
   const all = (selector) => [...field.querySelectorAll(selector)];
   const typed = all('.entry input:not([data-search])').map(({ value }) => value);
@@ -46,18 +46,18 @@ OPENED = """async () => {
 
 @pytest.fixture(scope="module")
 def resuming(collector: Collector) -> str:
-    """The id of a survey of everything whose author lets a tab go on."""
+    """Return the id of a survey of everything that lets a tab resume."""
     return collector.publish(with_page("resume", survey=EVERYTHING))
 
 
 @pytest.fixture(scope="module")
 def everything(collector: Collector) -> str:
-    """The id of one that starts empty."""
+    """Return the id of a survey whose form starts empty."""
     return collector.publish(EVERYTHING)
 
 
 def draft(page: Page) -> str:
-    """Return what the tab keeps, wherever."""
+    """Return everything that the tab keeps, in any place."""
     kept: str = page.evaluate("Object.values(sessionStorage).join() + window.name")
     return kept
 

@@ -1,8 +1,9 @@
-"""An audit from outside: what the shipped JavaScript draws, with the device's own randomness.
+"""An audit from outside of what the shipped JavaScript draws with the device's own randomness.
 
-Distributions of small randomizers are compared with the exact ones, `DRAWS` reports of each value.
-For ε, two values are told apart by `GAME` reports of each. A test goes wrong by chance with a
-probability of at most `CHANCE`. The quick form of all this is test_vectors.py, exact to the bit.
+Distributions of small randomizers are compared with the exact ones, by `DRAWS` reports of each
+value. For ε, `GAME` reports of each of two values show how well the values can be distinguished. A
+test fails by chance with a probability of at most `CHANCE`. test_vectors.py checks all of this
+quickly, exact to the bit.
 """
 
 import json
@@ -29,8 +30,8 @@ from analysis.core.randomizer import Randomizer
 
 DRAWS, GAME, CHANCE = 200_000, 1_000_000, 1e-6
 pytestmark = pytest.mark.more
-#: Defines `reports`. Words come out of client/random.js, one for each call of `getRandomValues`;
-#: such a call takes a microsecond, so the browser's own is asked for thousands of words at once.
+#: Defines `reports`. client/random.js gives words, one for each call of `getRandomValues`. Such a
+#: call takes a microsecond, so the browser's own is asked for thousands of words at once.
 _START = """
   const { randomize, verify } = await import('/client/randomizer.js');
   const { words } = await import('/client/random.js');
@@ -64,8 +65,8 @@ _DRAW = f"""async ([randomizer, values, draws]) => {{
     return tally;
   }});
 }}"""
-#: Counts, for each value, how often an event was seen; and gives the ε that the device computes.
-#: Of sets and bits, only `places` count: which of them are in it.
+#: Counts for each value how often an event occurred, and returns the ε that the device computes. Of
+#: sets and bits, only `places` count: which of them are members.
 _COUNT = f"""async ([randomizer, values, draws, places, event]) => {{
   {_START}
   const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
@@ -92,7 +93,7 @@ Part = NDArray[np.float64]
 def test_every_channel_and_encoder_is_audited(cases: dict[str, Case]) -> None:
     parts = [(one.epsilon, one.randomizer) for one in cases.values()]
     assert {found.channel.name for _, found in parts} == set(CHANNELS)
-    # Those of texts, and what devices remember: test_memory.py
+    # Texts and memories of devices are tested in test_memory.py.
     texts = {"digest", "bloom", "prefix"}
     assert {found.encoder.name for _, found in parts} == set(ENCODERS) - texts
     if cases is GAMES:
@@ -101,19 +102,19 @@ def test_every_channel_and_encoder_is_audited(cases: dict[str, Case]) -> None:
 
 
 def some_values(one: Case) -> list[Any]:
-    """Values to draw from: the last, and one in the middle; of numbers, off the grid."""
+    """Return values to draw from: the last, and one in the middle; for numbers, off the grid."""
     middle = one.values[len(one.values) // 2]
     return ["1/3" if isinstance(one.domain, Numbers) else middle, one.values[-1]]
 
 
 def encode(randomizer: Randomizer[Any, Any], value: Any, cohort: int) -> Any:
-    """The channel's input for a value that needs no rounding."""
+    """Return the channel's input for a value that needs no rounding."""
     read = Fraction if isinstance(value, str) else tuple if isinstance(value, list) else None
     return randomizer.encoder.encode(read(value) if read else value, cohort, iter(()))
 
 
 def exact(randomizer: Randomizer[Any, Any], value: Any) -> dict[str, float]:
-    """The probability of each report of a value, encoder and channel together."""
+    """Return the probability of each report of a value, encoder and channel together."""
     encoder, found = randomizer.encoder, dict[str, Fraction]()
     cohorts = encoder.cohorts or 1
     for cohort in range(cohorts):
@@ -140,7 +141,7 @@ def draw(device: Device, collector: Collector, one: Case) -> list[dict[str, int]
 
 
 def check_distribution(one: Case, tallies: list[dict[str, int]]) -> None:
-    """Each value's reports have their exact probabilities (chi-square, Bonferroni)."""
+    """Check that each value's reports have their exact probabilities (chi-square, Bonferroni)."""
     for value, tally in zip(some_values(one), tallies, strict=True):
         expected = exact(one.randomizer, value)
         assert set(tally) <= set(expected), f"impossible reports for {value}"
@@ -152,7 +153,9 @@ def check_distribution(one: Case, tallies: list[dict[str, int]]) -> None:
 
 
 @pytest.mark.parametrize("name", SMALL)
-def test_shipped_channel_draws_as_stated(device: Device, collector: Collector, name: str) -> None:
+def test_shipped_channel_has_the_stated_law(
+    device: Device, collector: Collector, name: str
+) -> None:
     check_distribution(SMALL[name], draw(device, collector, SMALL[name]))
 
 
@@ -195,7 +198,7 @@ _TWINS = {
 
 
 @pytest.mark.parametrize("twin", _TWINS)
-def test_audit_catches_a_channel_that_draws_otherwise(
+def test_audit_catches_a_channel_with_another_law(
     device: Device, serve_client: Callable[..., Collector], twin: str
 ) -> None:
     name, *change = _TWINS[twin]
@@ -204,7 +207,7 @@ def test_audit_catches_a_channel_that_draws_otherwise(
         check_distribution(SMALL[name], tallies)
 
 
-def test_every_channel_has_a_twin_that_draws_otherwise() -> None:
+def test_every_channel_has_a_twin_with_another_law() -> None:
     games = {
         twin[0] for name, twin in _TWINS.items() if "channels.js" in twin or name == "all hits"
     }
@@ -216,14 +219,14 @@ def test_every_channel_has_a_twin_that_draws_otherwise() -> None:
 
 
 def promises(likelier: Part, other: Part, delta: float) -> Part:
-    """About how large an ε `GAME` reports of each value will prove, for events of these chances."""
+    """Estimate which ε `GAME` reports of each value prove, for events of these probabilities."""
     z = norm.isf(CHANCE / 2)
     spread = ((1 - likelier) / likelier + (1 - other) / other) / GAME
     return np.asarray(np.log(np.maximum(likelier - delta, 1e-9) / other) - z * np.sqrt(spread))
 
 
 def best_event(seen: list[str], one: Part, other: Part, delta: float) -> tuple[float, list[str]]:
-    """By Neyman and Pearson: all with a likelihood ratio above some limit."""
+    """Return the best event, by Neyman and Pearson: all reports with a ratio above some limit."""
     ranked = np.argsort(-one / other, kind="stable")
     found = promises(np.cumsum(one[ranked])[:-1], np.cumsum(other[ranked])[:-1], delta)
     best = int(found.argmax())
@@ -231,10 +234,10 @@ def best_event(seen: list[str], one: Part, other: Part, delta: float) -> tuple[f
 
 
 def best_game(case: Case) -> tuple[list[Any], list[int], list[str]]:
-    """The two values and the event that prove most, by the exact table; the first's is likelier."""
+    """Return the two values and the event that prove most; the event is likelier for the first."""
     randomizer, values = case.randomizer, case.values
     encoder, channel, delta = randomizer.encoder, randomizer.channel, float(randomizer.delta)
-    # Of many categories all are alike to these designs: a few tell.
+    # These designs treat all of many categories alike, so a few are enough.
     values = values if len(values) <= 24 else [*values[:10], *values[-10:]]
     cohorts = encoder.cohorts or 1
     tables = [[encode(randomizer, one, cohort) for cohort in range(cohorts)] for one in values]
@@ -249,7 +252,7 @@ def best_game(case: Case) -> tuple[list[Any], list[int], list[str]]:
         places = list[int]()
         if several:
             one, other = (tables[x][0] for x in (a, b))
-            # Where two inputs differ: of symbols, these themselves.
+            # The places where two inputs differ; for symbols, these symbols themselves.
             places = sorted(set(one) ^ set(other) if channel.takes_bits else {one, other})
             seen = ["".join(map(str, bits)) for bits in product((0, 1), repeat=len(places))]
             likelier, less = (patterns(channel, tables[x][0], places) for x in (a, b))
@@ -264,7 +267,7 @@ def best_game(case: Case) -> tuple[list[Any], list[int], list[str]]:
 
 
 def patterns(channel: Any, x: Any, places: list[int]) -> Part:
-    """The chances of which of the places a report holds, in the order of `product`."""
+    """Return the probabilities of which places a report holds, in the order of `product`."""
     if channel.name == "overlap":
         law: Counter[tuple[bool, ...]] = Counter()
         for members, chance in channel.distribution(x):
@@ -283,7 +286,7 @@ def patterns(channel: Any, x: Any, places: list[int]) -> Part:
 def play(
     device: Device, collector: Collector, case: Case, drawn: Randomizer[Any, Any] | None = None
 ) -> tuple[float, float]:
-    """The ε that the device computes of what it draws, and the ε that its reports prove."""
+    """Return the ε that the device computes of its draws, and the ε that its reports prove."""
     stated, (values, places, event) = case.randomizer, best_game(case)
     page = beside_modules(device, collector)
     given = [(drawn or stated).to_json(), values, GAME, places, event]

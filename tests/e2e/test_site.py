@@ -1,4 +1,4 @@
-"""The documentation becomes a site: every link leads somewhere, nothing comes from elsewhere."""
+"""The documentation becomes a site whose links all work, and which loads nothing from elsewhere."""
 
 import subprocess
 import sys
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.more
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the site; building it fails at a link that leads nowhere."""
+    """Build the site and return its folder; building fails at a link that leads nowhere."""
     folder = tmp_path_factory.mktemp("site")
     built = _build(ROOT / "docs", folder)
     assert built.returncode == 0, built.stderr
@@ -32,9 +32,7 @@ def _build(docs: Path, folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(call, capture_output=True, text=True, timeout=LONG)
 
 
-def test_pages_ask_nothing_of_other_hosts_and_say_nothing_in_the_console(
-    site: Path, browser: Browser
-) -> None:
+def test_pages_load_nothing_from_other_hosts_and_log_nothing(site: Path, browser: Browser) -> None:
     page = browser.new_page()
     said: list[str] = []
     page.on("request", lambda request: said.append(request.url))
@@ -48,7 +46,7 @@ def test_pages_ask_nothing_of_other_hosts_and_say_nothing_in_the_console(
     assert [one for one in said if not one.startswith((site.as_uri(), "data:"))] == []
 
 
-#: What reaches over a side of the window, but for what scrolls by itself.
+#: Elements that extend beyond a side of the window, except those that scroll by themselves.
 _WIDER = """() => {
   const limit = document.documentElement.clientWidth;
   const shown = [...document.querySelectorAll('article *')].filter((element) =>
@@ -108,7 +106,7 @@ def test_search_works_without_a_server(site: Path, browser: Browser) -> None:
     page.close()
 
 
-def test_what_the_site_has_from_the_code_is_there(site: Path) -> None:
+def test_the_parts_from_the_code_are_there(site: Path) -> None:
     for name, words in {
         "commands": ("deniable regress [OPTIONS] SURVEY-ID FORMULA", "--no-answer"),
         "http": ("/api/surveys/{survey_id}/reports", "application/problem+json", "OpenSurvey"),

@@ -1,4 +1,4 @@
-"""Where a device has to remember, the browser is asked to keep what it stores."""
+"""If a device has to remember, the page asks the browser to keep what it stores."""
 
 from collections.abc import Callable
 

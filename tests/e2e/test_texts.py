@@ -1,4 +1,4 @@
-"""Texts: hashed and randomized on the device, which leave it in no form."""
+"""Texts are hashed and randomized on the device, and leave it in no form."""
 
 import json
 from collections.abc import Callable
@@ -27,7 +27,7 @@ text = "In one word?"
 required = true
 epsilon = 2
 """
-#: What stands nowhere else, in the forms that it has on its way.
+#: The text occurs nowhere else; these are the forms that it has on its way.
 TYPED, FOLDED = " Quetzal-CANARY ", "quetzal-canary"
 CANARIES = [TYPED.strip(), FOLDED, "quetzal"]
 
@@ -91,7 +91,7 @@ def test_watcher_of_texts_catches_a_leak(
     fill(page, TYPED, TYPED)
     review(page)
     press(page)
-    # The report has come, and what was sent before it.
+    # The report has come, and all earlier requests.
     wait_for(page, lambda: b"POST /api/" in wire.sent)
     wait_for(page, lambda: found_in({"wire": bytes(wire.sent)}, CANARIES))
     with pytest.raises(AssertionError, match="is in it"):
@@ -126,12 +126,12 @@ def test_candidates_that_contain_what_is_typed_are_suggested_without_a_request(
         ("x" * 25, "a", "boss"),
         ("", "", "word"),
         ("", "  ", "word"),
-        # One letter of 18 when it is normalized.
+        # A single letter becomes 18 when it is normalized.
         ("ﷺﷺ", "a", "boss"),
     ],
     ids=["long", "missing", "blank", "expands"],
 )
-def test_text_that_cannot_be_answered_is_told_before_the_review(
+def test_invalid_texts_are_reported_before_the_review(
     device: Device, collector: Collector, boss: str, word: str, wrong: str
 ) -> None:
     page = device.visit(collector.page(collector.publish(TEXTS)))

@@ -1,4 +1,4 @@
-"""Questions that are drawn together: the browser draws as the reference, and checks both limits."""
+"""For questions drawn together, the browser draws as the reference does, and checks both limits."""
 
 import csv
 import json
@@ -45,7 +45,7 @@ PAIR = {
 }
 TABLE = {"id": "t", "questions": ["p", "q"], "epsilon": 2.5, "epsilon_each": 1.8}
 IN_TABLE = ASKED | {"epsilon": 1.8}
-#: That all questions of a draw are asked.
+#: All questions of a draw are asked.
 _ALL = "[joint.encoders.map((_, place) => place)]"
 
 
@@ -101,7 +101,7 @@ def test_unsound_joint_randomizers_are_refused(run: Run) -> None:
         ({}, {}, {"t": FREE}),
     ],
 )
-def test_table_that_tells_more_than_it_states_is_refused(
+def test_table_that_reveals_more_than_it_states_is_refused(
     run: Run, table: dict[str, Any], question: dict[str, Any], more: dict[str, Any]
 ) -> None:
     body = """try { m.check(v, v.randomizers);
@@ -167,7 +167,7 @@ at_most = 2
 options = [{id = "words", text = "By words"}, {id = "hands", text = "By hands"}]
 """,
 )
-#: Draws in the browser of each row of answers.
+#: Draws in the browser for each row of answers.
 DRAWS = 8_000
 #: The probability that a sound draw fails the test of one row.
 CHANCE = 1e-6
@@ -229,7 +229,7 @@ def test_options_of_a_question_go_into_the_draw(device: Device, collector: Colle
     press(page)
     expect_state(page, "stored")
     (body,) = device.posted()
-    # Two options, none of them and no answer: four bits, as two characters.
+    # Two options, "none" and no answer are four bits, which are two characters.
     assert len(json.loads(body)["reports"]["ways"]) == 2
     expect(page.locator("#receipt")).to_contain_text("3 answers are swapped together")
     wave = StoredWave(Store(collector.database), survey)
@@ -238,7 +238,7 @@ def test_options_of_a_question_go_into_the_draw(device: Device, collector: Colle
 
 
 def _rows(second: str, yes: str) -> list[dict[str, str]]:
-    """Rows of answers; `second` is the question that is asked after a yes alone."""
+    """Return rows of answers; `second` is the question that is asked only after a yes."""
     return [
         {"harassed": harassed, second: given, "team": team, "years": ""}
         for harassed, given, team in (("yes", yes, "c"), ("no", "", "a"), ("", "", "b"))
@@ -246,7 +246,7 @@ def _rows(second: str, yes: str) -> list[dict[str, str]]:
 
 
 def _law(survey: Survey, row: dict[str, str]) -> dict[str, float]:
-    """The chance of each row of reports, as it is sent, by the stated randomizer."""
+    """Return the probability of each row of reports, as it is sent, by the stated randomizer."""
     ((draw,), found) = survey.joint, dict[str, float]()
     joint = draw.randomizer
     values = [question.value(row[question.id]) for question in draw.questions]
@@ -261,7 +261,7 @@ def _law(survey: Survey, row: dict[str, str]) -> dict[str, float]:
 
 
 def _p_value(survey: Survey, row: dict[str, str], seen: dict[str, int]) -> float:
-    """Return the probability that so many draws are at least so far from the stated law."""
+    """Return the probability that this many draws are at least this far from the stated law."""
     law = _law(survey, row)
     assert set(seen) <= set(law)
     statistic = sum((seen.get(r, 0) - DRAWS * c) ** 2 / (DRAWS * c) for r, c in law.items())
@@ -270,7 +270,7 @@ def _p_value(survey: Survey, row: dict[str, str], seen: dict[str, int]) -> float
 
 #: Made-up respondents, and how many of them answer the page in a browser of their own.
 PEOPLE, ON_THE_PAGE = 20_000, 200
-#: Teams of those who were harassed and of others, and what part of the former told somebody.
+#: Teams of people who were harassed and of others, and the part of the former who told somebody.
 TEAMS, TOLD = {"yes": (0.4, 0.5, 0.1), "no": (0.1, 0.5, 0.4)}, 0.4
 SHARES = {"yes": 0.3, "no": 0.7}
 
@@ -304,7 +304,7 @@ def test_tables_and_models_of_what_people_answer_cover_the_truth(
     assert collector.stored(survey) == PEOPLE
     wave = StoredWave(Store(collector.database), survey)
     (harassed, team, told), _ = wave.columns(["harassed", "team", "told"])
-    # Of some twenty intervals, all hold with a chance above .99.
+    # Of some twenty intervals, all hold with a probability above .99.
     level = 1 - 1e-4
     by_team = {
         (harm, name): SHARES[harm] * part
@@ -348,8 +348,9 @@ def test_shipped_draw_has_the_law_of_both_limits_and_another_one_is_caught(
     given = {"open": frozen, "rows": rows, "count": DRAWS}
     for row, times in zip(rows, page.evaluate(_DRAW, given), strict=True):
         assert _p_value(survey, row, times) > CHANCE
-    # Most of the weight of the reports that agree with all is moved: the browser refuses it, and
-    # reports that are drawn so all the same are told from the stated law.
+    # Most of the weight of the reports that agree with all answers is moved. The browser refuses
+    # this, and reports that are drawn in this way nevertheless are distinguished from the stated
+    # law.
     wrong = json.loads(json.dumps(frozen))
     weights = wrong["randomizers"]["work"]["channel"]["weights"]
     moved = weights[0] // 10 * 9

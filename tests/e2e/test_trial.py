@@ -1,4 +1,4 @@
-"""Made-up answers that people can try: they are drawn as true ones are, and nothing is sent."""
+"""People can try made-up answers, which are drawn as true ones are; nothing is sent."""
 
 import json
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ OPTIONS = """options = [
   {id = "a", text = "A"}, {id = "b", text = "B"}, {id = "c", text = "C"}]"""
 ITEMS = OPTIONS.replace("options", "items")
 FOUR = ITEMS.replace("]", ', {id = "d", text = "D"}]')
-#: A question of each kind, and of each encoder; of those that name options, of each channel.
+#: A question of each kind and each encoder, and for encoders that name options, of each channel.
 QUESTIONS = {
     "coin": 'kind = "yes-no"\nepsilon = 1',
     "kept": f'kind = "choice"\nmechanism = "krr"\nepsilon = 1\nepsilon_forever = 2\n{OPTIONS}',
@@ -63,12 +63,12 @@ MADE_UP = {
     "wine": ["Red", "White", ""],
     "word": ["exam"],
 }
-#: Those whose reports name options; of these, bits; and those whose reports are about a number.
+#: Questions whose reports name options; of these, bits; and questions with reports about a number.
 NAMING = ["coin", "kept", "set", "bits", "often"]
 SEVERAL = ["several"]
 NUMBERS = ["heat", "pay"]
 DRAWS = 3000
-#: At most so probable is it that a test fails by chance.
+#: The largest probability that a test fails by chance.
 CHANCE = 1e-6
 _TRY = """async ({ open, question, answers, count, told }) => {
   const { meaning, trial } = await import('/client/report.js');
@@ -88,7 +88,7 @@ _TRY = """async ({ open, question, answers, count, told }) => {
 
 @pytest.fixture(scope="module")
 def frozen(collector: Collector) -> dict[str, Any]:
-    """The survey of all these questions, as devices get it."""
+    """Return the survey of all these questions, as devices get it."""
     texts = [
         f'[[questions]]\nid = "{name}"\ntext = "?"\n{rest}' for name, rest in QUESTIONS.items()
     ]
@@ -98,18 +98,18 @@ def frozen(collector: Collector) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def survey(frozen: dict[str, Any]) -> Survey:
-    """The same, as the reference reads it."""
+    """Return the same, as the reference reads it."""
     return thaw({key: frozen[key] for key in ("survey", "randomizers")}, frozen["version"])
 
 
 @pytest.fixture
 def page(device: Device, collector: Collector) -> Page:
-    """A page beside the modules, which runs nothing by itself."""
+    """Return a page beside the modules, which runs nothing by itself."""
     return beside_modules(device, collector)
 
 
 def found(survey: Survey, name: str) -> Question:
-    """A question by its id."""
+    """Return a question by its id."""
     return next(one for one in survey.questions if one.id == name)
 
 
@@ -121,7 +121,7 @@ def tries(
     answers: Sequence[str] = (),
     told: str | None = None,
 ) -> list[list[Any]]:
-    """Press so many times for each answer; return each report with its sentence for `told`."""
+    """Press this often for each answer; return each report with its sentence for `told`."""
     (question,) = (one for one in frozen["survey"]["questions"] if one["id"] == name)
     given = {"question": question, "open": frozen, "count": count, "told": told}
     drawn: list[list[Any]] = page.evaluate(_TRY, {**given, "answers": answers or MADE_UP[name]})
@@ -134,7 +134,7 @@ def test_every_kind_and_encoder_can_be_tried(frozen: dict[str, Any]) -> None:
     assert used == set(ENCODERS)
 
 
-def test_made_up_answers_are_some_that_can_be_given(page: Page, frozen: dict[str, Any]) -> None:
+def test_made_up_answers_are_possible_answers(page: Page, frozen: dict[str, Any]) -> None:
     body = """async (questions) => {
       const { madeUp } = await import('/client/kinds.js');
       return Object.fromEntries(questions.map((one) => [one.id, madeUp(one, 'example')])); }"""
@@ -142,7 +142,7 @@ def test_made_up_answers_are_some_that_can_be_given(page: Page, frozen: dict[str
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
-def test_trial_draws_reports_that_the_server_would_take(
+def test_trial_draws_reports_that_the_server_would_accept(
     page: Page, device: Device, frozen: dict[str, Any], survey: Survey, name: str
 ) -> None:
     question = found(survey, name)
@@ -156,13 +156,13 @@ def test_trial_draws_reports_that_the_server_would_take(
             if name in NAMING:
                 named = says["ids"]
                 ids = instance(question.domain, Categories).ids
-                # Of bits there is one symbol more, which counts the reports.
+                # Bits have one more symbol, which counts the reports.
                 tallied = [symbol for _, symbol in question.randomizer.tallied(report)]
                 assert named == [ids[symbol] for symbol in tallied if symbol < len(ids)]
     assert device.posted() == []
 
 
-def test_condition_does_not_hide_what_is_tried(page: Page, frozen: dict[str, Any]) -> None:
+def test_conditions_do_not_hide_trials(page: Page, frozen: dict[str, Any]) -> None:
     hidden = {"shows_if": ["=", "other", "yes"]}
     questions = [one | hidden for one in frozen["survey"]["questions"] if one["id"] == "coin"]
     certain = {"encoder": {"name": "index", "inputs": 3}}
@@ -174,7 +174,7 @@ def test_condition_does_not_hide_what_is_tried(page: Page, frozen: dict[str, Any
 
 
 @pytest.mark.parametrize("name", NAMING)
-def test_shares_that_are_named_are_those_that_the_channel_states(
+def test_named_shares_are_those_of_the_channel(
     page: Page, frozen: dict[str, Any], survey: Survey, name: str
 ) -> None:
     question = found(survey, name)
@@ -191,7 +191,7 @@ def test_shares_that_are_named_are_those_that_the_channel_states(
 
 
 @pytest.mark.parametrize("name", sorted({*QUESTIONS} - {*NAMING, *NUMBERS, *SEVERAL}))
-def test_what_is_sent_supports_an_answer_more_often_if_it_was_given(
+def test_reports_support_an_answer_more_often_if_it_was_given(
     page: Page, frozen: dict[str, Any], name: str
 ) -> None:
     answers = [*MADE_UP[name], *["else"] * (name == "word")]
@@ -203,9 +203,7 @@ def test_what_is_sent_supports_an_answer_more_often_if_it_was_given(
 
 
 @pytest.mark.parametrize("name", NUMBERS)
-def test_what_is_sent_of_a_high_number_is_higher(
-    page: Page, frozen: dict[str, Any], name: str
-) -> None:
+def test_reports_of_high_numbers_are_higher(page: Page, frozen: dict[str, Any], name: str) -> None:
     (question,) = (one for one in frozen["survey"]["questions"] if one["id"] == name)
     low, _, high, *_ = tries(page, frozen, name, DRAWS)
 
@@ -221,7 +219,7 @@ def test_what_is_sent_of_a_high_number_is_higher(
 def test_only_what_somebody_could_answer_is_called_swapped(
     device: Device, collector: Collector
 ) -> None:
-    """By chance a report has more options than can be ticked, or "none" beside others."""
+    """By chance a report can have more options than can be ticked, or "none" beside others."""
     asked = f'id = "some"\ntext = "?"\nat_most = 2\n{QUESTIONS["several"]}'
     page = device.visit(
         collector.page(collector.publish(f'title = "T"\nid = "t"\n[[questions]]\n{asked}'))

@@ -1,4 +1,4 @@
-"""The vectors that bind JavaScript to Python, read by the modules as they are served."""
+"""The vectors bind JavaScript to Python; the modules read them as they are served."""
 
 import json
 from typing import Any
@@ -8,7 +8,7 @@ from javascript import VECTORS, Run, check_refused, taken, vector
 
 
 def channel_names() -> list[str]:
-    """Every file of vectors that is one of a channel."""
+    """Return every file of vectors that belongs to a channel."""
     names = sorted(file.stem for file in VECTORS.glob("*.json"))
     return [name for name in names if "channel" in vector(name).get("cases", [{}])[0]]
 
@@ -57,7 +57,7 @@ def test_every_encoder_of_the_browser_has_vectors(run: Run) -> None:
     assert set(names) == {case["encoder"]["name"] for case in vector("encoders")["cases"]}
 
 
-def test_values_and_cohorts_that_are_none_are_refused(run: Run) -> None:
+def test_impossible_values_and_cohorts_are_refused(run: Run) -> None:
     refused = vector("encoders")["values"]
     body = """return Promise.all(v.map(async ({encoder, value, cohort}) => {
       try {
@@ -67,7 +67,7 @@ def test_values_and_cohorts_that_are_none_are_refused(run: Run) -> None:
     check_refused(refused, run("encoders.js", body, refused))
 
 
-def test_encoders_that_make_no_sense_are_refused(run: Run) -> None:
+def test_impossible_encoders_are_refused(run: Run) -> None:
     refused = vector("encoders")["refused"]
     body = "return v.map((one) => refuses(() => m.verify(one.randomizer)));"
     check_refused(refused, run("randomizer.js", body, refused))
@@ -84,7 +84,7 @@ def test_randomizers_are_accepted_with_their_epsilon(run: Run) -> None:
 
 def test_randomizers_draw_as_the_reference(run: Run) -> None:
     cases = vector("randomizers")["cases"]
-    # As text, since the order of an object's keys is part of a report's bytes.
+    # Compared as text, since the order of an object's keys is part of a report's bytes.
     body = """return v.map((one) => one.draws.map((draw) => { const words = tape(draw.words);
       const report = m.randomize(given(draw.value), one.randomizer, words);
       return [JSON.stringify(report), words.left]; }));"""
@@ -167,13 +167,13 @@ def test_answers_have_the_values_of_the_reference(run: Run) -> None:
     assert run("kinds.js", body, cases) == [case["value"] for case in cases]
 
 
-def test_what_is_no_answer_is_refused(run: Run) -> None:
+def test_impossible_answers_are_refused(run: Run) -> None:
     refused = vector("answers")["refused"]
     body = """return v.map(({question, answer}) =>
       refuses(() => m.KINDS[question.kind].value(answer, question)));"""
     results = run("kinds.js", body, refused)
     for question, got in zip((case["question"] for case in refused), results, strict=True):
-        # What was got is not told: it may be a true answer.
+        # The message does not repeat the input, which may be a true answer.
         assert got == f'RangeError: "{question["id"]}" expected a {question["kind"]}'
 
 
@@ -240,7 +240,7 @@ def test_randomizer_that_does_not_fit_its_question_is_refused(
 
 FREE = {"encoder": {"name": "index", "inputs": 3}, "channel": WINDOW, "ratio": ["271", "100"]}
 ASKED = QUESTION | {"options": OPTIONS}
-#: One with a memory: ln 3 over all waves.
+#: A survey with a memory: ln 3 over all waves.
 KEPT = {
     "encoder": {"name": "index", "inputs": 3},
     "permanent": {**WINDOW, "near": 3, "far": 1},
@@ -267,13 +267,13 @@ BOTH = {"encoder": {"name": "index", "inputs": 2}, "channel": {**WINDOW, "inputs
         # A probability of failing that the survey does not state, or that is no privacy at all.
         ({}, {**FREE, "ratio": ["2", "1"], "delta": ["71", "471"]}),
         ({"delta": 1}, {**FREE, "ratio": ["2", "1"], "delta": ["71", "471"]}),
-        # A memory that the survey does not tell of, or less of than it is, or that is not there.
+        # A memory that the survey does not mention, or understates, or that does not exist.
         ({}, KEPT),
         ({"epsilon_forever": 1}, KEPT),
         ({"epsilon_forever": 1}, FREE),
         ({"stable": True}, FREE),
         ({"epsilon_forever": 2, "stable": True, "shows_if": ["=", "p", "a"]}, KEPT),
-        # Ids that another's messages could be read as.
+        # Ids with which messages could be taken for those of another survey.
         *(({"id": one}, FREE) for one in ("q\ud800", "", "Q", "-q", "q" * 65, "\0\0\0\x11q", 3)),
         ({"epsilon_forever": 2, "stable": 1}, KEPT),
         ({"epsilon_forever": 2}, {**KEPT, "forever": ["2", "1"]}),

@@ -1,4 +1,4 @@
-"""Later waves: a new report each, as long as the cap allows, and none of them lost."""
+"""Each later wave gets a new report, as long as the cap allows it, and none is lost."""
 
 import json
 from typing import Any
@@ -23,12 +23,12 @@ from playwright.sync_api import Page, expect
 pytestmark = pytest.mark.more
 
 REPORTS = "**/api/surveys/*/reports"
-#: Enough for one wave, not for two.
+#: Enough for one wave, but not for two.
 TIGHT = SURVEY.replace("cap = 12", "cap = 9")
 
 
 def two_tabs(device: Device, collector: Collector, survey: str) -> list[Page]:
-    """A page of wave 1 left open, and one of wave 2; both answered and reviewed."""
+    """Return a page of wave 1 that was left open, and one of wave 2; both answered and reviewed."""
     tabs = []
     for wave in (1, 2):
         collector.open_wave(survey, wave)
@@ -45,14 +45,14 @@ def memo(page: Page, survey: str) -> dict[str, Any]:
     return found
 
 
-def test_server_refuses_what_is_over_the_cap_and_the_page_says_so(
+def test_server_refuses_reports_over_the_cap_and_the_page_says_so(
     device: Device, collector: Collector
 ) -> None:
     survey = collector.publish(TIGHT)
     page = device.visit(collector.page(survey))
     answer(page, CANARIES)
     collector.open_wave(survey, 2)
-    # As if the device had forgotten all but its secret.
+    # The device pretends to have forgotten everything except its secret.
     page.evaluate(WRITE_MEMO, [f"survey/{survey}", None])
     page.reload()
     answer(page, CANARIES, "refused")
@@ -145,7 +145,7 @@ def test_three_reports_of_a_tenth_fit_into_three_tenths_and_no_fourth(
 def test_of_two_tabs_that_race_for_the_last_of_the_cap_one_draws(
     device: Device, collector: Collector
 ) -> None:
-    # Tabs are processes, so this is about what happens to be at the same time.
+    # Tabs are processes, so the test is about what happens at the same time.
     survey = collector.publish(TIGHT)
     tabs = two_tabs(device, collector, survey)
     soon = "Math.ceil(Date.now() / 500) * 500 + 500 - Date.now()"
@@ -167,7 +167,7 @@ def test_report_of_a_wave_that_was_closed_meanwhile_waits_until_it_is_opened_aga
     device.context.route(REPORTS, lambda route: route.abort())
     page = device.visit(collector.page(survey))
     answer(page, CANARIES, "waiting")
-    page.close()  # or it would try again, and be the one that sends
+    page.close()  # otherwise it would try again, and be the one that sends
     device.context.unroute(REPORTS)
     collector.open_wave(survey, 2)
     page = device.visit(collector.page(survey))

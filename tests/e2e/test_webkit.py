@@ -1,4 +1,4 @@
-"""What matters most, in WebKit: each kind of question, once only, waves, retry, drafts."""
+"""The most important tests in WebKit: each kind of question, once only, waves, retry, drafts."""
 
 from collections.abc import Callable, Iterator
 
@@ -14,7 +14,7 @@ from webkit import WebKit, webkit
 Start = Callable[[], WebKit]
 #: The network is away until the page is loaded again.
 _CUT = "async () => { globalThis.fetch = () => Promise.reject(new TypeError('cut')); }"
-#: Whatever WebKit could keep for a page, and the document.
+#: Everything that WebKit could keep for a page, and the document.
 _KEPT = (
     """async () => JSON.stringify({
   memo: await (READ_MEMO)(), local: {...localStorage}, session: {...sessionStorage},
@@ -27,13 +27,13 @@ TEAM = {"team": "lab"}
 
 @pytest.fixture(scope="module")
 def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start]:
-    """Starts browsers that have never been anywhere."""
+    """Start browsers that have never been anywhere."""
     with webkit(tmp_path_factory.mktemp("webkit")) as start:
         yield start
 
 
 def send(browser: WebKit, state: str = "stored") -> None:
-    """From the questions of one page to what comes of them."""
+    """Go from the questions of one page to the state after sending."""
     browser.turn()
     browser.one("#review")
     browser.press("#send")
@@ -129,7 +129,7 @@ def test_reload_keeps_a_draft_and_back_turns_the_page(start: Start, collector: C
 
 
 @pytest.mark.more
-def test_no_answer_stands_in_what_is_sent_or_kept(
+def test_no_answer_is_sent_or_kept(
     start: Start, collector: Collector, relay: Callable[[Collector], Relay]
 ) -> None:
     survey, browser, wire = collector.publish(EVERYTHING), start(), relay(collector)

@@ -9,14 +9,14 @@ from collector import Collector
 from device import Device, expect_state
 from stage import EXAMPLES
 
-#: A slow phone's network: seconds there and back, bytes a second; and browsers' connections.
+#: A slow phone's network: seconds of a round trip, bytes a second, and browsers' connections.
 LATENCY, RATE, CONNECTIONS = 0.15, 1.6e6 / 8, 6
-#: Seconds within which the page is usable, and what its program needs of them.
+#: Seconds within which the page is usable, and the part of them that its program needs.
 GOAL, COMPUTING = 1.5, 0.1
 
 
 def waiting(requests: int, transferred: int) -> float:
-    """Seconds for a page and the files that it names: these wait for it, and for each other."""
+    """Return seconds for a page and its files, which wait for the page and for each other."""
     rounds = 1 + math.ceil((requests - 1) / CONNECTIONS)
     return LATENCY * rounds + transferred / RATE
 
@@ -48,7 +48,7 @@ def test_page_and_its_files_are_few_and_small(
     assert waiting(len(sizes), sum(sizes)) <= GOAL - COMPUTING, (len(sizes), sum(sizes))
 
 
-def test_what_is_too_much_is_found() -> None:
+def test_the_check_finds_pages_that_are_too_heavy() -> None:
     assert waiting(25, 90_000) < GOAL - COMPUTING
     assert waiting(43, 90_000) > GOAL - COMPUTING
     assert waiting(25, 140_000) > GOAL - COMPUTING

@@ -1,4 +1,4 @@
-"""What a whole device does, by the modules as they are served, beside the vectors."""
+"""A whole device, made of the served modules, agrees with the vectors."""
 
 import sys
 import unicodedata
@@ -28,7 +28,7 @@ def test_ratios_cost_what_the_reference_says(run: Run) -> None:
     assert got == [case["charge"] for case in cases]
 
 
-def test_work_is_found_as_by_the_reference(run: Run) -> None:
+def test_proof_of_work_is_that_of_the_reference(run: Run) -> None:
     (case,) = vector("charges")["work"]
     body = """return Promise.all(v.first.map(({bits}) =>
       m.work(`${v.version}:${v.wave}:${v.rid}`, bits)));"""
@@ -101,14 +101,14 @@ def test_whole_waves_are_the_bytes_and_the_charge_of_the_reference(run: Run) -> 
 
 @pytest.mark.more
 def test_every_letter_is_normalized_as_by_the_pinned_unicode(run: Run) -> None:
-    # A browser that knows later versions must agree on the characters of this one.
+    # A browser with a later version must agree on the characters of this one.
     letters = [
         letter
         for letter in map(chr, range(sys.maxunicode + 1))
         if letter != "\0" and unicodedata.category(letter) not in ("Cn", "Cs")
     ]
     assert len(letters) > 280_000
-    # As two texts: a list of so many takes a minute to be sent.
+    # They are sent as two texts, since a list of so many takes a minute to send.
     sent = ["".join(letters), "\0".join(normalized(f"x{letter}y") for letter in letters)]
     body = """const expected = v[1].split('\\0');
       return [...v[0]].filter((one, at) => m.normalized(`x${one}y`) !== expected[at]);"""

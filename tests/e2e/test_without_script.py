@@ -1,4 +1,4 @@
-"""Unless the page's own program runs, unchanged and able to protect, nothing can be sent."""
+"""Nothing can be sent unless the page's own program runs, unchanged and able to protect."""
 
 from collections.abc import Callable
 
@@ -30,7 +30,7 @@ SUBMITS = """() => {
 
 
 def try_to_answer(page: Page) -> None:
-    """Do what a respondent can do to a page whose program does not run."""
+    """Do what a respondent can do on a page whose program does not run."""
     expect(page.locator("#controls")).to_have_js_property("disabled", True)
     page.locator("#begin").click(force=True, no_wait_after=True)
     for part in page.locator("#answers [data-page][hidden]").all():
@@ -45,7 +45,7 @@ def try_to_answer(page: Page) -> None:
 
 
 def check_silent(device: Device, relay: Relay) -> None:
-    """The browser asked for one page and its files, and told no answer."""
+    """Check that the browser asked for one page and its files, and sent no answer."""
     for method, target in relay.targets():
         assert method == "GET", f"{method} {target}"
         assert "?" not in target, f"{method} {target}"

@@ -1,4 +1,4 @@
-"""Small windows and large letters: nothing is cut off, covered, too wide or too small to press."""
+"""In small windows and large letters, nothing is cut off, covered, too wide or too small."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,8 +15,8 @@ from server.page_texts import LANGUAGES
 
 pytestmark = pytest.mark.more
 
-#: A desktop of 1280 × 800 at a zoom of 200 %; letters of twice their size; and, in each language, a
-#: small phone.
+#: A desktop of 1280 × 800 at a zoom of 200 %; letters of twice their size; and a small phone in
+#: each language.
 VIEWS: dict[str, dict[str, Any]] = {
     "zoomed": {"viewport": {"width": 640, "height": 400}, "device_scale_factor": 2},
     "large-letters": {"viewport": PHONE},
@@ -26,14 +26,14 @@ VIEWS: dict[str, dict[str, Any]] = {
     },
 }
 _LARGE = "document.documentElement.style.fontSize = '200%'"
-#: Texts that their element does not show whole, but for those that only are read aloud.
+#: Texts that their element does not show whole, except those that are only read aloud.
 _CUT = """() => [...document.querySelectorAll('body *')].filter((one) => {
   const { overflow, position } = getComputedStyle(one);
   if (!one.checkVisibility() || overflow === 'visible' || position === 'absolute') return false;
   if (one.closest('.scroll, svg, input, select')) return false;
   return one.scrollWidth > one.clientWidth + 1 || one.scrollHeight > one.clientHeight + 1;
 }).map((one) => one.outerHTML.slice(0, 100))"""
-#: Elements with a word that has no room on a line, and is broken anywhere; numbers of receipts are.
+#: Elements with a word that does not fit on a line and is broken anywhere; numbers of receipts are.
 _BROKEN = """() => {
   const parts = 'h1, h2, h3, p:not(:has(code)), legend, button, summary, li:not(:has(dd)), th, td, '
     + 'figcaption';
@@ -45,7 +45,7 @@ _BROKEN = """() => {
   document.body.style.overflowWrap = '';
   return found.map((one) => one.outerHTML.slice(0, 200));
 }"""
-#: Pairs that cover each other, though neither is in the other.
+#: Pairs that cover each other, although neither is within the other.
 _COVERED = """() => {
   const parts = 'h1, h2, h3, h4, p, legend, button, summary, select, .option, .entry, .slider, li, '
     + 'th, td, dt, dd, figure svg, figcaption, label, input';
@@ -64,7 +64,7 @@ _COVERED = """() => {
 
 
 def check_whole(page: Page) -> None:
-    """All is to be seen and pressed."""
+    """Check that everything can be seen and pressed."""
     check_width(page)
     check_targets(page)
     for look in (_CUT, _COVERED):
@@ -104,7 +104,7 @@ def test_pages_are_whole_in_small_windows_and_large_letters(
     ],
     ids=["small", "wide", "covered", "cut"],
 )
-def test_what_is_not_whole_is_found(
+def test_the_check_finds_pages_that_are_not_whole(
     new_device: Callable[..., Device], collector: Collector, style: str, finds: str
 ) -> None:
     page = new_device(viewport=PHONE, bypass_csp=True).visit(
@@ -124,7 +124,7 @@ def tops(page: Page, question: str) -> list[float]:
 
 
 @pytest.mark.parametrize(("viewport", "is_grid"), [(PHONE, False), (DESKTOP, True)])
-def test_matrix_is_a_grid_only_where_there_is_room(
+def test_matrix_is_a_grid_only_if_there_is_room(
     new_device: Callable[..., Device],
     collector: Collector,
     viewport: dict[str, int],
@@ -143,6 +143,6 @@ def test_matrix_is_a_grid_only_where_there_is_room(
             if (box := page.locator(f'[data-question="{row}"] .option').nth(place).bounding_box())
         }
         assert len(columns) == 1
-    # Each cell is pressed anywhere, and named by its row and column.
+    # Each cell can be pressed anywhere, and is named by its row and column.
     page.get_by_role("group", name="lonely").get_by_role("radio", name="Often").check()
     expect(page.locator("#lonely--3")).to_be_checked()

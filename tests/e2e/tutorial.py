@@ -1,4 +1,4 @@
-"""The tutorial, played in a browser: what docs/tutorial.md tells, step by step, and its pictures.
+"""Play the tutorial of docs/tutorial.md in a browser, step by step, and take its pictures.
 
 `test_tutorial.py` plays it, and `make screenshots` takes its pictures into docs/pictures/.
 """
@@ -97,7 +97,7 @@ def _answer(served: Collector, new_device: Callable[..., Device]) -> Iterator[St
 
 
 def _others(served: Collector, question: str) -> None:
-    """The other people answer, of whom one in four was harassed."""
+    """Let the other people answer, of whom one in four was harassed."""
     store = Store(served.database)
     current = store.surveys.current(STUDY)
     assert current is not None
@@ -127,7 +127,7 @@ def pictures(served: Collector, new_device: Callable[..., Device]) -> Iterator[t
     """Yield the name and the PNG of each picture of the README and the tutorial."""
     taken = {}
     for name, page in tutorial(served, new_device):
-        # Below the table of the results stands more than a picture needs.
+        # Below the table of results there is more than a picture needs.
         part: FloatRect = {"x": 0.0, "y": 0.0, "width": 1080.0, "height": 545.0}
         shown = part if name == "results" else None
         taken[name] = page.screenshot(animations="disabled", clip=shown)

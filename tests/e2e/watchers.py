@@ -1,4 +1,4 @@
-"""Watchers for true answers: each raises AssertionError if one is where none may be."""
+"""Watchers for true answers: each raises AssertionError if it finds one where none may be."""
 
 import base64
 import json
@@ -18,7 +18,7 @@ from playwright.sync_api import Browser, Page
 
 from analysis.survey.freeze import thaw
 
-#: Whatever a browser could keep for a page, in one object.
+#: Everything that a browser could keep for a page, in one object.
 _KEPT = """async () => {
   const all = async (list) => { const found = []; for await (const one of list) found.push(one);
     return found; };
@@ -31,13 +31,13 @@ _KEPT = """async () => {
     title: document.title, cookie: document.cookie,
   };
 }""".replace("READ_MEMO", READ_MEMO)
-#: The document as it stands, without the parts that show respondents their own answers.
+#: The document as it is, without the parts that show respondents their own answers.
 ELSEWHERE = """() => {
   const copy = document.documentElement.cloneNode(true);
   for (const part of copy.querySelectorAll('#answers, #review dl, #sent')) part.remove();
   return copy.outerHTML;
 }"""
-#: All that the document holds, with what its controls hold.
+#: All that the document holds, with the content of its controls.
 _DOCUMENT = """() => document.documentElement.outerHTML + [...document.querySelectorAll('input')]
   .map((control) => (control.checked === false ? '' : control.value)).join()"""
 #: The stream that `with_fixed_randomness` gives the page, as JavaScript and below as Python.
@@ -56,13 +56,13 @@ _FIXED = """(() => {
 
 
 def with_fixed_randomness(device: Device) -> Device:
-    """The device, whose random source gives the same numbers to every page from now on."""
+    """Return the device, whose random source gives the same numbers to every page from now on."""
     device.context.add_init_script(_FIXED)
     return device
 
 
 def fixed_words() -> Iterator[int]:
-    """The 32-bit words that `with_fixed_randomness` gives."""
+    """Return the 32-bit words that `with_fixed_randomness` gives."""
     word = 99991
     while True:
         word = (word * 1664525 + 1013904223) % 2**32
@@ -80,7 +80,7 @@ def forms(canary: str) -> frozenset[bytes]:
         found |= {plain.hex().encode(), plain.hex().upper().encode()}
         found |= {text.encode("utf-16-le"), text.encode("utf-16-be")}
         for before in range(3):
-            # Only the characters that depend on nothing but the canary.
+            # Only the characters that depend on the canary alone.
             start, end = -(-8 * before // 6), 8 * (before + len(plain)) // 6
             for encode in (base64.b64encode, base64.urlsafe_b64encode):
                 found.add(encode(bytes(before) + plain)[start:end])
@@ -97,12 +97,12 @@ def _as_number(number: int) -> set[bytes]:
 
 
 def check_bytes(content: bytes, canaries: Sequence[str] = (OPTION, NUMBER)) -> None:
-    """No canary stands in the bytes, however it is encoded."""
+    """Check that the bytes hold no canary, however it is encoded."""
     check_places({"bytes": content}, canaries)
 
 
 def found_in(places: Mapping[str, bytes], canaries: Sequence[str]) -> list[tuple[str, str]]:
-    """Each place with each canary that stands there."""
+    """Yield each place with each canary that it holds."""
     return [
         (place, canary)
         for place, content in places.items()
@@ -112,37 +112,40 @@ def found_in(places: Mapping[str, bytes], canaries: Sequence[str]) -> list[tuple
 
 
 def check_places(places: Mapping[str, bytes], canaries: Sequence[str]) -> None:
-    """No canary stands in any of the places; the message names all of those where one does."""
+    """Check that no place holds a canary; the message names all places that do."""
     found = found_in(places, canaries)
     assert not found, "; ".join(f"{place}: {canary} is in it" for place, canary in found)
 
 
 class Profile(Device):
-    """A device whose browser keeps what it keeps in files, as a person's own does."""
+    """A device whose browser keeps its data in files, as a person's own does."""
 
     def __init__(
         self, browser: Browser, folder: Path, restores: bool = False, **options: Any
     ) -> None:
         self.folder, self._browser, self.browser_type = folder, browser, browser.browser_type
         self._launching = launching(browser.browser_type)
-        if restores:  # which Chromium alone is asked
+        if restores:  # which only Chromium is asked
             self._launching["args"] = [*self._launching["args"], "--restore-last-session"]
         super().__init__(self, **options)  # type: ignore[arg-type]  # which asks for a context
 
     def new_context(self, **options: Any) -> Any:
-        """The only context of the profile, as a browser of its own."""
+        """Return the only context of the profile, in a browser of its own."""
         return self._browser.browser_type.launch_persistent_context(
             self.folder, **self._launching, **options
         )
 
     def files(self) -> dict[str, bytes]:
-        """All files of the profile; the browser must be closed, so that it has written them."""
+        """Return all files of the profile.
+
+        The browser must be closed, so that it has written them.
+        """
         paths = [path for path in self.folder.rglob("*") if path.is_file()]
         return {str(path.relative_to(self.folder)): path.read_bytes() for path in paths}
 
 
 def check_network(device: Device, relay: Relay, survey: str) -> None:
-    """Only the survey's page, the modules and the report were asked for, and with no canary."""
+    """Check that only the page, the modules and the report were asked for, without a canary."""
     check_wire(relay, survey)
     for request in device.requests:
         assert request.url.startswith((relay.url, "data:,")), f"elsewhere: {request.url}"
@@ -151,7 +154,7 @@ def check_network(device: Device, relay: Relay, survey: str) -> None:
 
 
 def check_wire(relay: Relay, survey: str, canaries: Sequence[str] = (OPTION, NUMBER)) -> None:
-    """The same of the bytes that reached the server, whoever sent them."""
+    """Check the same for the bytes that reached the server, whoever sent them."""
     check_bytes(bytes(relay.sent), canaries)
     allowed = [("GET", rf"/s/{survey}"), ("GET", r"/client/[a-z_/]+\.(js|css)")]
     allowed += [("POST", rf"/api/surveys/{survey}/(reports|invitations)")]
@@ -163,7 +166,7 @@ def check_wire(relay: Relay, survey: str, canaries: Sequence[str] = (OPTION, NUM
 
 
 def check_bodies(device: Device) -> None:
-    """Every body says what docs/protocol.md says that devices send, and nothing else."""
+    """Check that every body has what docs/protocol.md says that devices send, and nothing else."""
     for body in device.posted():
         sent = json.loads(body)
         assert list(sent) == ["version", "wave", "rid", "respondent", "reports"]
@@ -173,7 +176,7 @@ def check_bodies(device: Device) -> None:
 
 
 def check_reports(device: Device, frozen: dict[str, Any], answers: dict[str, str]) -> None:
-    """The reports are those that the Python reference draws from the same fixed words."""
+    """Check that the reports are those that the reference draws from the same fixed words."""
     survey = thaw({key: frozen[key] for key in ("survey", "randomizers")}, frozen["version"])
     counted = survey.shown(
         {question.id: answers.get(question.id, "") for question in survey.questions}
@@ -197,7 +200,7 @@ def kept_places(page: Page, device: Device) -> dict[str, bytes]:
 def check_device(
     page: Page, device: Device, survey: str, canaries: Sequence[str] = (OPTION, NUMBER)
 ) -> None:
-    """The browser keeps the secret and the memo of the survey, and no canary anywhere."""
+    """Check that the browser keeps the secret and the memo of the survey, and no canary."""
     places = kept_places(page, device)
     check_places(places, canaries)
     kept = {place: json.loads(one) for place, one in places.items()}
@@ -206,7 +209,7 @@ def check_device(
     for name in set(kept["memo"]) - {"secret"}:
         known = {"title", "spent", "constant", "cap", "waves", "times", "pending"}
         assert {"title", *kept["memo"][name]} == known
-    # The number of the page that is shown, which is the same whatever was answered.
+    # The number of the shown page, which is the same whatever was answered.
     assert kept["state"] is None or [*kept["state"]] == ["step"]
     assert type((kept["state"] or {"step": 0})["step"]) is int
     for name in ("local", "session", "cookie", "caches", "files", "name", "workers"):
@@ -216,7 +219,7 @@ def check_device(
 
 
 def check_document(page: Page, canaries: Sequence[str], elsewhere: bool = False) -> None:
-    """No canary stands in the document, or none but where respondents see their own answers."""
+    """Check that the document holds no canary, except where respondents see their own answers."""
     markup = page.evaluate(ELSEWHERE if elsewhere else _DOCUMENT)
     check_places({"document": markup.encode()}, canaries)
 
@@ -224,7 +227,7 @@ def check_document(page: Page, canaries: Sequence[str], elsewhere: bool = False)
 def check_files(
     folder: Path, typed: Sequence[str] = (NUMBER,), chosen: Sequence[str] = (OPTION,)
 ) -> None:
-    """No file of the server holds what was typed; none but the survey's what was chosen."""
+    """Check that no file of the server has typed texts, and only the survey's has chosen ones."""
     files = [path for path in folder.iterdir() if path.is_file()]
     assert any(path.suffix == ".db" for path in files)
     for path in files:

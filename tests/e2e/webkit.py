@@ -1,4 +1,4 @@
-"""WebKit, driven by WebKitWebDriver: Debian's, which Playwright cannot drive."""
+"""Drive WebKit by WebKitWebDriver: Debian's build, which Playwright cannot drive."""
 
 import contextlib
 import os
@@ -18,7 +18,7 @@ from selenium.webdriver.webkitgtk.service import Service
 
 
 class WebKit:
-    """One browser that has never been anywhere, and what people do in it."""
+    """A browser that has never been anywhere, and what people do in it."""
 
     def __init__(self, driver: Any) -> None:
         self.driver = driver
@@ -30,7 +30,7 @@ class WebKit:
         self.driver.get(url)
 
     def new_tab(self) -> str:
-        """Open another tab and go there; gives the name of the tab before."""
+        """Open an address in another tab; return the name of the tab before."""
         before: str = self.driver.current_window_handle
         self.driver.switch_to.new_window("tab")
         return before
@@ -40,7 +40,7 @@ class WebKit:
         self.driver.switch_to.window(name)
 
     def evaluate(self, script: str, *given: Any) -> Any:
-        """Return what an asynchronous function gives in the page."""
+        """Return the result of an asynchronous function in the page."""
         done = self.driver.execute_async_script(
             f"const tell = arguments[arguments.length - 1]; const given = [...arguments];"
             f"({script})(...given.slice(0, -1))"
@@ -51,12 +51,12 @@ class WebKit:
         return done[1]
 
     def all(self, selector: str) -> list[WebElement]:
-        """The elements that are seen."""
+        """Return the visible elements."""
         found = self.driver.find_elements(By.CSS_SELECTOR, selector)
         return [element for element in found if element.is_displayed()]
 
     def one(self, selector: str) -> WebElement:
-        """The first of them, once there is one."""
+        """Return the first of them, once there is one."""
         found: list[WebElement] = []
 
         def is_seen() -> bool:
@@ -67,7 +67,7 @@ class WebKit:
         return found[0]
 
     def press(self, selector: str) -> None:
-        """Press what is seen there, wherever it stands on the page."""
+        """Press a visible element, wherever it is on the page."""
         element = self.one(selector)
         self.driver.execute_script(
             "arguments[0].scrollIntoView({ block: 'center', behavior: 'instant' })", element
@@ -75,7 +75,7 @@ class WebKit:
         element.click()
 
     def type_in(self, selector: str, text: str) -> None:
-        """Type instead of what stands there."""
+        """Type over the content of a field."""
         field = self.one(selector)
         field.clear()
         field.send_keys(text)
@@ -86,11 +86,11 @@ class WebKit:
         return shown == [state]
 
     def expect_state(self, state: str) -> None:
-        """Wait until it does."""
+        """Wait until the page says that it is in this state."""
         wait_until(lambda: self.is_in(state))
 
     def begin(self) -> None:
-        """To the first question, through what there is to agree to."""
+        """Go to the first question, and agree to everything on the way."""
         self.expect_state("ready")
         self.press("#begin")
         if self.all("#agreement"):
@@ -99,7 +99,7 @@ class WebKit:
             self.press('#agreement [type="submit"]')
 
     def fill_in(self, answers: dict[str, str]) -> None:
-        """Give answers on the page that is shown: as typed; ids of options, several by '|'."""
+        """Give answers on the shown page: typed texts, or ids of options, several joined by '|'."""
         for question, answer in answers.items():
             field = f'[data-question="{question}"]'
             if self.all(f"{field} .entry input:not([type=search])"):
@@ -109,7 +109,7 @@ class WebKit:
                 self.press(f'[id="{question}--{option}"]')
 
     def turn(self) -> None:
-        """To the next page, or to the review."""
+        """Turn to the next page, or to the review."""
         self.press('[data-page]:not([hidden]) button[type="submit"]')
 
     def review(self) -> dict[str, str]:
@@ -121,7 +121,7 @@ class WebKit:
 
 @contextlib.contextmanager
 def _display(folder: Path) -> Iterator[str]:
-    """A display that nobody sees, on a number that is free."""
+    """Run a display that nobody sees, on a number that is free."""
     path = find("xvfb")
     assert path is not None, "no Xvfb; python tests/programs.py xvfb installs one"
     reading, writing = os.pipe()
@@ -143,7 +143,7 @@ def _display(folder: Path) -> Iterator[str]:
 
 @contextlib.contextmanager
 def webkit(folder: Path) -> Iterator[Callable[[], WebKit]]:
-    """Starts browsers with nothing in them, one at a time; they end with the context."""
+    """Start new browsers, one at a time; they end with the context."""
     path = find("webkit")
     assert path is not None, "no WebKitWebDriver; python tests/programs.py webkit installs one"
     running: list[Any] = []
@@ -153,7 +153,8 @@ def webkit(folder: Path) -> Iterator[Callable[[], WebKit]]:
             running.pop().quit()
 
     with _display(folder) as display:
-        # Tests run in containers, in which WebKit can neither make a sandbox nor use a card.
+        # Tests run in containers, in which WebKit can neither make a sandbox nor use a graphics
+        # card.
         environment = os.environ | {
             "DISPLAY": display,
             "WEBKIT_DISABLE_COMPOSITING_MODE": "1",
@@ -170,7 +171,7 @@ def webkit(folder: Path) -> Iterator[Callable[[], WebKit]]:
             with (folder / "webkit").open("ab") as output:
                 service = Service(path, log_output=output, env=environment)
                 with warnings.catch_warnings():
-                    # Selenium's own driver of WebKit calls what Selenium has deprecated.
+                    # Selenium's own driver of WebKit calls functions that Selenium has deprecated.
                     warnings.simplefilter("ignore", DeprecationWarning)
                     running.append(webdriver.WebKitGTK(options=options, service=service))
             return WebKit(running[-1])
@@ -182,7 +183,7 @@ def webkit(folder: Path) -> Iterator[Callable[[], WebKit]]:
 
 
 def _browser_of(driver: str) -> str:
-    """The browser that belongs to the driver; Debian hides it beside the library."""
+    """Return the browser that belongs to the driver; Debian hides it beside the library."""
     named = os.environ.get("DENIABLE_WEBKIT_BROWSER")
     folders = Path("/usr/lib").glob("*/webkit*gtk-4*/MiniBrowser")
     found = [named] if named else sorted(map(str, folders))

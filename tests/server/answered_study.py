@@ -46,7 +46,7 @@ NAMES = {"ada": "owner", "bob": "analyst", "cleo": "fieldworker"}
 
 
 def studied(database: Place, survey: Survey) -> Store:
-    """A database with a closed wave of 600, and an account of each role."""
+    """Return a database with a closed wave of 600, and an account of each role."""
     store = Store(database, create=True)
     store.surveys.publish(survey)
     answered(store, survey, 1, 600)
@@ -56,7 +56,7 @@ def studied(database: Place, survey: Survey) -> Store:
 
 
 def answered(store: Store, survey: Survey, wave: int, people: int) -> None:
-    """Let so many people answer a wave, and close it."""
+    """Let this many people answer a wave, and close it."""
     store.surveys.open_wave(survey.id, wave, alone=True)
     answers = made_up_answers(survey, people, np.random.default_rng(wave))
     sent = payloads(survey, answers, wave, seed=wave)
@@ -65,7 +65,7 @@ def answered(store: Store, survey: Survey, wave: int, people: int) -> None:
 
 
 def signed_in(database: Place, name: str) -> FlaskClient:
-    """A browser in which somebody has signed in."""
+    """Return a browser in which somebody has signed in."""
     browser = create_app({"DATABASE": database}).test_client()
     assert log_in(browser, name).status_code == 303
     return browser
@@ -81,7 +81,7 @@ def ask(browser: FlaskClient, **form: Any) -> str:
 
 
 def wait_for(browser: FlaskClient, address: str, text: str) -> str:
-    """Return a page once it does not say any more that it waits."""
+    """Return a page once it no longer says that it waits."""
     wait_until(lambda: text not in browser.get(address, **HTTPS).text)
     return browser.get(address, **HTTPS).text
 

@@ -14,7 +14,7 @@ def run(*words: object, stdin: str | None = None) -> Result:
 
 
 def refused(*words: object) -> str:
-    """Run a command that is refused: return the only line that it says."""
+    """Run a command that is refused, and return its only line."""
     result = run(*words)
     assert result.exit_code == 1, result.output
     assert not result.stdout

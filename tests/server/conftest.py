@@ -1,4 +1,4 @@
-"""A published survey behind the application, without a network."""
+"""Publish a survey behind the application, without a network."""
 
 import json
 import sys
@@ -19,7 +19,7 @@ from server.store.places import Address
 if TYPE_CHECKING:
     from postgres import Cluster
 
-# For load.py and command_line.py: the tests are no package, lest their names hide others.
+# For load.py and command_line.py: the tests are not a package, so their names hide no others.
 sys.path.insert(0, str(Path(__file__).parent))
 
 Payload = dict[str, Any]
@@ -35,8 +35,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture(scope="session")
 def cluster() -> "Iterator[Cluster]":
-    """A PostgreSQL server, if one is installed."""
-    # Imported here: they import Playwright, which few of these tests need.
+    """Run a PostgreSQL server, if one is installed."""
+    # Imported here, since they import Playwright, which few of these tests need.
     import postgres
     import programs
 
@@ -48,7 +48,7 @@ def cluster() -> "Iterator[Cluster]":
 
 @pytest.fixture
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
-    """The place of a database that is not there yet."""
+    """Return the place of a database that does not exist yet."""
     if getattr(request, "param", "sqlite") == "sqlite":
         return tmp_path / "canteen.db"
     address: Address = request.getfixturevalue("cluster").new()
@@ -65,7 +65,7 @@ def store(database: Place, survey: Survey) -> Store:
 
 @pytest.fixture
 def answered(store: Store, survey: Survey) -> int:
-    """Store so many reports, and close the wave, so that pages show all of them."""
+    """Store this many reports, and close the wave, so that pages show all of them."""
     people = [{"meat": "yes", "dish": "soup", "price": "3"}] * 120
     to_store(store, survey.id, payloads(survey, people, 1, 4), lambda _: None)
     store.surveys.close_waves(survey.id)
@@ -79,14 +79,14 @@ def client(store: Store, database: Place) -> FlaskClient:
 
 @pytest.fixture
 def bearer(store: Store) -> dict[str, str]:
-    """The headers of a researcher's program."""
+    """Return the headers of a researcher's program."""
     store.access.add_token("let me in")
     return {"Authorization": "Bearer let me in"}
 
 
 @pytest.fixture
 def make(survey: Survey) -> Callable[..., Payload]:
-    """Makes what respondent number `row` sends."""
+    """Make the submission of respondent number `row`."""
 
     def payload(row: int = 0, wave: int = 1, seed: int = 1) -> Payload:
         people = [{"meat": "yes", "dish": "soup", "price": "3"}] * (row + 1)
@@ -97,7 +97,7 @@ def make(survey: Survey) -> Callable[..., Payload]:
 
 @pytest.fixture
 def send(client: FlaskClient, survey: Survey) -> Callable[..., Any]:
-    """Sends a payload or raw bytes; gives the response."""
+    """Send a payload or raw bytes; return the response."""
 
     def post(body: Payload | bytes) -> Any:
         data = body if isinstance(body, bytes) else json.dumps(body).encode()

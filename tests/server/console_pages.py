@@ -1,4 +1,4 @@
-"""What the tests of the console share: people with roles, signed in, and a draft."""
+"""Shared by the tests of the console: people with roles, signed in, and a draft."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +14,7 @@ from server.store import Store
 from server.store.researchers import Researcher
 
 INVITED = 'access = "invited"\n'
-#: A draft, with two questions so that one of them can be deleted.
+#: A draft with two questions, so that one of them can be deleted.
 IDEA = """\
 title = "Idea"
 id = "idea"
@@ -37,7 +37,7 @@ Browsers = Callable[[str], FlaskClient]
 
 @pytest.fixture
 def survey_file(survey_file: Path) -> Path:
-    """The survey, for invited people."""
+    """Return the survey, for invited people."""
     survey_file.write_text(INVITED + survey_file.read_text())
     return survey_file
 
@@ -53,7 +53,7 @@ def app(store: Store, database: Path) -> Flask:
 
 @pytest.fixture
 def signed_in(app: Flask) -> Browsers:
-    """A browser in which somebody has signed in."""
+    """Return a browser in which somebody has signed in."""
 
     def call(name: str) -> FlaskClient:
         browser = app.test_client()

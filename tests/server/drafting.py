@@ -1,4 +1,4 @@
-"""What the tests of drafts share: how a browser reads, sends and uploads a draft."""
+"""Shared by the tests of drafts: a browser reads, sends and uploads a draft."""
 
 import io
 import re

@@ -18,7 +18,7 @@ def _listed(names: Iterable[str]) -> str:
     return "[" + ", ".join(f'{{id = "{name}", text = "?"}}' for name in names) + "]"
 
 
-#: Mechanisms that take parameters of their own, or other keys.
+#: Mechanisms with parameters of their own, or with other keys.
 _WITH_PARAMETERS = (
     'kind = "yes-no"\nmechanism = {name = "warner", p = "3/4"}\n',
     'kind = "yes-no"\nmechanism = {name = "two-coin"}\n',
@@ -60,11 +60,11 @@ def _fitting(read: Callable[[str], Survey]) -> Iterator[tuple[str, Survey]]:
 
 
 def surveys_of_one_question(read: Callable[[str], Survey]) -> list[Survey]:
-    """Return a survey for each mechanism and kind that go together."""
+    """Return a survey for each mechanism and kind that fit together."""
     return [survey for _, survey in _fitting(read)]
 
 
-#: Texts, sets and bits that are longer, a memory, and draws for several questions.
+#: Longer texts, sets and bits, a memory, and draws for several questions.
 _LARGER = f"""
 [[together]]
 id = "of-two"

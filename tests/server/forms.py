@@ -1,4 +1,4 @@
-"""How a researcher's browser sends a form of the console."""
+"""Send a form of the console as a researcher's browser does."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from test_access import HTTPS
 
 
 def post(browser: FlaskClient, path: str, accept: str = "", /, **form: Any) -> Any:
-    """Send a form as our own pages do, but for what a browser accepts."""
+    """Send a form as our own pages do, except for what a browser accepts."""
     with browser.session_transaction(**HTTPS) as session:
         form["csrf"] = session["csrf"]
     headers = {"Accept": accept} if accept else {}

@@ -1,4 +1,4 @@
-"""A collector under load: its processes, and clients that know what each request got."""
+"""A collector under load: its processes, and clients that know the answer to each request."""
 
 import contextlib
 import json
@@ -37,13 +37,13 @@ COMMAND = [sys.executable, "-m", "server.cli"]
 
 
 def deniable(*arguments: object) -> "subprocess.CompletedProcess[str]":
-    """The command, run to its end."""
+    """Run the command to its end."""
     call = [*COMMAND, *map(str, arguments)]
     return subprocess.run(call, capture_output=True, text=True, timeout=LONG, check=False)
 
 
 class Server:
-    """`deniable serve`, with a port of the kernel's; what it says on stderr goes to a file."""
+    """`deniable serve` on a port that the kernel chose; its stderr goes to a file."""
 
     def __init__(self, database: Place, *arguments: object, ready: bool = True) -> None:
         self.stderr = Path(tempfile.mkdtemp(prefix="served-")) / "stderr"
@@ -73,17 +73,17 @@ class Server:
 
     @property
     def url(self) -> str:
-        """The address at which respondents reach it."""
+        """Return the address at which respondents reach it."""
         return self.urls[0]
 
     def below(self) -> list[int]:
-        """The processes that it started, and those that they did."""
+        """Return the processes that it started, and the processes that these started."""
         found = _below(self.process.pid)
         self._seen.update(found)
         return found
 
     def kill(self) -> None:
-        """SIGKILL to all of it: to the parent first, which would start workers again."""
+        """Send SIGKILL to all of it: first to the parent, which would start workers again."""
         self.below()
         self.process.kill()
         for pid in self._seen:
@@ -93,7 +93,7 @@ class Server:
         wait_until(lambda: not any(map(is_alive, self._seen)))
 
     def stop(self) -> int:
-        """SIGTERM, and its exit status."""
+        """Send SIGTERM, and return its exit status."""
         self.process.terminate()
         try:
             self.process.communicate(timeout=MOMENT)
@@ -141,7 +141,7 @@ def _below(pid: int) -> list[int]:
 
 @dataclass(frozen=True)
 class Answer:
-    """An HTTP answer, all of it."""
+    """A whole HTTP answer."""
 
     status: int
     headers: dict[str, str]
@@ -149,7 +149,7 @@ class Answer:
 
 
 class Lost(Exception):
-    """A connection that ended before the answer did; `received` is what there was of it."""
+    """A connection that ended before the answer did; `received` is the part that came."""
 
     def __init__(self, received: bytes) -> None:
         super().__init__("connection lost")
@@ -157,7 +157,7 @@ class Lost(Exception):
 
 
 class Connection:
-    """One connection to a server, kept alive. Unlike http.client's, it tells what was lost."""
+    """One connection to a server, kept alive. Unlike http.client's, it reports what was lost."""
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
@@ -167,7 +167,7 @@ class Connection:
         self._socket = socket.create_connection((parts.hostname, parts.port), timeout=MOMENT)
 
     def request(self, method: str, path: str, body: bytes = b"") -> Answer:
-        """The answer to a request; Lost if there is none."""
+        """Return the answer to a request; raise Lost if there is none."""
         head = f"{method} {path} HTTP/1.1\r\nHost: {self._host}\r\nContent-Length: {len(body)}"
         head += "\r\nContent-Type: application/json"
         received = b""
@@ -198,7 +198,7 @@ def _whole(received: bytes) -> Answer | None:
 
 
 def submissions(survey: Survey, wave: int = 1) -> Iterator[tuple[bytes, bytes]]:
-    """Without end, what devices send: the rid, and a request's body."""
+    """Yield without end what devices send: the rid, and a request's body."""
     people = [{"meat": "yes" if row % 3 else "no", "dish": "stew", "price": str(row % 20)}
               for row in range(40)]  # fmt: skip
     kinds = list(payloads(survey, people, wave, 1))
@@ -217,7 +217,7 @@ def invited(survey: Survey, tokens: Iterable[str]) -> Iterator[bytes]:
 def take_in(
     store: Store, bodies: Iterable[bytes], survey: Survey, today: date | None = None
 ) -> Sequence[Refusal | int]:
-    """Bodies straight into a store, in one transaction; what became of each."""
+    """Put bodies straight into a store, in one transaction; return the result of each."""
     batch = [check(store, survey.id, body) for body in bodies]
     return store.add(batch, today or date.today())
 
@@ -225,7 +225,7 @@ def take_in(
 def take(
     database: Place, survey_file: Path, tokens: list[str], start: Barrier, seed: int, to: Path
 ) -> None:
-    """Try every invitation, a few in each transaction; a process of its own does.
+    """Try every invitation, a few in each transaction; a process of its own does this.
 
     What came of them is written into a file, a word for each.
     """
@@ -243,7 +243,7 @@ def take(
 
 @dataclass
 class Load:
-    """Clients that post reports until they are told to stop; each is a new respondent's.
+    """Clients that post reports until they are told to stop; each report is of a new respondent.
 
     Parameters
     ----------
@@ -274,7 +274,7 @@ class Load:
         self.stop()
 
     def stop(self) -> None:
-        """Wait for the answers under way, and end; what went wrong in a client is raised."""
+        """Wait for the answers under way, and end; an error in a client is raised."""
         self._stopping.set()
         self._pool.shutdown()
         for one in self._running:
@@ -309,13 +309,13 @@ class Load:
         return sum(one.status in statuses for one in self.answers.copy().values())
 
     def acknowledged(self) -> set[bytes]:
-        """The rids of what was answered with 200 or 201 so far."""
-        # A list of items can be interrupted by a thread that adds some; a copy cannot.
+        """Return the rids that were answered with 200 or 201 so far."""
+        # A thread that adds items can interrupt the iteration over a list, but not a copy.
         answers = self.answers.copy()
         return {rid for rid, one in answers.items() if one.status in (200, 201)}
 
     def retry(self) -> Counter[int]:
-        """Send all that was not acknowledged again; how often each status came."""
+        """Send everything again that was not acknowledged; return how often each status came."""
         waiting = sorted(set(self.sent) - self.acknowledged())
         answers = post_until_taken(self.url, self.path, [self.sent[rid] for rid in waiting])
         self.answers.update(zip(waiting, answers, strict=True))
@@ -323,7 +323,7 @@ class Load:
 
 
 def post(url: str, path: str, bodies: Sequence[bytes], clients: int = 16) -> list[Answer]:
-    """The answers to requests that many clients send at once, in the order of the bodies."""
+    """Return the answers to requests that many clients send at once, in the order of the bodies."""
     place = threading.local()
     opened: list[Connection] = []
 
@@ -342,7 +342,7 @@ def post(url: str, path: str, bodies: Sequence[bytes], clients: int = 16) -> lis
 
 
 def post_until_taken(url: str, path: str, bodies: Sequence[bytes]) -> list[Answer]:
-    """The same; who is asked to come again does, as devices do, and is told the last answer."""
+    """Do the same, but try again when asked to, as devices do; return the last answers."""
     answers = post(url, path, bodies)
 
     def nobody_waits() -> bool:
@@ -364,7 +364,7 @@ def get(url: str, path: str) -> Answer:
 
 
 def is_busy(answer: Answer) -> bool:
-    """Return whether an answer is the refusal that asks a device to come again."""
+    """Return whether an answer is the refusal that asks a device to try again."""
     return (
         answer.status == 503
         and answer.headers["content-type"] == "application/problem+json"
@@ -374,7 +374,7 @@ def is_busy(answer: Answer) -> bool:
 
 
 def column(database: Place, sql: str) -> list[Any]:
-    """The first column of a query, on a connection of its own."""
+    """Return the first column of a query, on a connection of its own."""
     store = Store(database)
     try:
         return [row[0] for row in store.database.query(sql).fetchall()]
@@ -383,7 +383,7 @@ def column(database: Place, sql: str) -> list[Any]:
 
 
 def check_books(database: Place, survey: Survey, acknowledged: set[bytes]) -> None:
-    """All that was acknowledged is stored, once, charged once and tallied once."""
+    """Check that everything acknowledged is stored, charged and tallied exactly once."""
     store = Store(database)
     assert store.database.integrity() == "ok"
     stored = column(database, f"SELECT rid FROM report WHERE survey = '{survey.id}'")

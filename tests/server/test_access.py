@@ -1,4 +1,4 @@
-"""Who gets in to see results, as what, for how long, and what is noted of it."""
+"""Check who may see results, in which role and for how long, and what is logged."""
 
 import base64
 import re
@@ -17,7 +17,7 @@ from server.store.places import Address
 from server.store.researchers import FREE_ATTEMPTS, Researcher
 
 SECRET = "correct horse battery staple"
-#: Respondents and researchers share a port in these tests, as only this machine may reach it.
+#: Respondents and researchers share a port in these tests, which is for one machine alone.
 HTTPS = {"base_url": "https://localhost"}
 
 OWNERS_ONLY = ["/api/surveys/canteen/ledger.csv", "/api/log.csv"]
@@ -32,7 +32,10 @@ EVERYBODYS = [
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[float]]:
-    """The seconds that pass; itsdangerous, which ends idle sessions, reads the same clock."""
+    """Return the seconds that pass.
+
+    Itsdangerous, which ends idle sessions, reads the same clock.
+    """
     now = [1_800_000_000.0]
     monkeypatch.setattr(access, "now", lambda: now[0])
     monkeypatch.setattr("itsdangerous.timed.time.time", lambda: now[0])
@@ -71,7 +74,7 @@ def basic(name: str, password: str) -> dict[str, str]:
     return {"Authorization": f"Basic {given}"}
 
 
-def test_a_session_lets_in_and_its_cookie_is_guarded(browser: FlaskClient) -> None:
+def test_a_session_gives_access_and_its_cookie_is_protected(browser: FlaskClient) -> None:
     answer = log_in(browser, target="/results/canteen")
     assert (answer.status_code, answer.headers["Location"]) == (303, "/results/canteen")
     (cookie,) = answer.headers.getlist("Set-Cookie")
@@ -112,13 +115,13 @@ def test_the_printed_token_signs_in_too(browser: FlaskClient, store: Store) -> N
     store.access.add_token("printed")
     assert log_in(browser, "", "printed").status_code == 303
     assert "research token (owner)" in browser.get("/results", **HTTPS).get_data(as_text=True)
-    # When the server ends, its token does, and so do the sessions.
+    # When the server ends, its token ends, and so do the sessions.
     store.access.end_all()
     assert browser.get("/results", **HTTPS).status_code == 401
 
 
 @pytest.mark.parametrize("address", OWNERS_ONLY)
-def test_analysts_do_not_see_what_is_for_owners(browser: FlaskClient, address: str) -> None:
+def test_analysts_do_not_see_pages_of_owners(browser: FlaskClient, address: str) -> None:
     assert browser.get(address, headers=basic("bob", SECRET)).status_code == 403
     assert browser.get(address, headers=basic("ada", SECRET)).status_code == 200
 
@@ -144,7 +147,7 @@ def test_only_owners_close_and_only_from_our_own_page(browser: FlaskClient, stor
     ):
         answer = browser.post("/results/canteen/close", data=form, headers=headers, **HTTPS)
         assert answer.status_code == 403
-    # A browser adds Basic by itself, so that alone proves nothing.
+    # A browser adds Basic by itself, so Basic alone proves nothing.
     assert browser.application.test_client().post(
         "/results/canteen/close", headers=basic("ada", SECRET)
     ).status_code == 403  # fmt: skip
@@ -202,7 +205,7 @@ def test_a_forged_cookie_is_nobody(browser: FlaskClient) -> None:
         assert browser.get("/results", **HTTPS).status_code == 401
 
 
-def test_sessions_end_when_idle_and_at_last(
+def test_sessions_end_when_idle_and_after_twelve_hours(
     browser: FlaskClient, clock: Iterator[list[float]]
 ) -> None:
     now = next(clock)
@@ -213,7 +216,7 @@ def test_sessions_end_when_idle_and_at_last(
         now[0] += idle.total_seconds() - 60
         assert browser.get("/results", **HTTPS).status_code == 200
     now[0] += idle.total_seconds() - 60
-    assert browser.get("/results", **HTTPS).status_code == 401  # twelve hours are over
+    assert browser.get("/results", **HTTPS).status_code == 401  # twelve hours have passed
     log_in(browser)
     now[0] += idle.total_seconds() + 1
     assert browser.get("/results", **HTTPS).status_code == 401
@@ -229,10 +232,10 @@ def test_guessing_is_slowed_down_and_locks_nobody_out(
     answer = log_in(browser, password="guess")
     assert 1 <= int(answer.headers["Retry-After"]) <= 2
     assert browser.get(EVERYBODYS[2], headers=basic("ada", "guess")).status_code == 429
-    # However fast others guess, the right password is let in.
+    # However fast others guess, the right password is accepted.
     assert log_in(browser).status_code == 303
     tried = 0
-    for _ in range(3600):  # an hour of one guess a second
+    for _ in range(3600):  # an hour with one guess a second
         now[0] += 1
         tried += log_in(browser, password="guess").status_code == 401
     assert 50 < tried < 80
@@ -262,7 +265,7 @@ def test_a_password_is_kept_as_scrypt_and_two_bytes(store: Store, app: Flask) ->
     assert SECRET not in kept[1]
 
 
-def test_what_researchers_do_is_noted_and_cannot_be_unnoted(
+def test_actions_of_researchers_are_logged_for_good(
     browser: FlaskClient, store: Store, database: Place
 ) -> None:
     log_in(browser)
@@ -281,10 +284,10 @@ def test_what_researchers_do_is_noted_and_cannot_be_unnoted(
     assert store.log.is_whole()
     connection = store.database.connection
     for sql in ("UPDATE log SET who = 'bob'", "DELETE FROM log WHERE number = 3"):
-        # What PostgreSQL says could repeat rows, so that our error does not repeat it.
+        # PostgreSQL's messages could repeat rows, so our error does not repeat the message.
         with pytest.raises(Exception, match=r"append-only|refused a statement: RaiseException"):
             connection.execute(sql)
-    # Whoever writes to the database around that is found out.
+    # Somebody who writes to the database around that is found out.
     on_table = " ON log" if isinstance(database, Address) else ""
     connection.execute(f"DROP TRIGGER log_is_not_changed{on_table}")
     connection.execute("UPDATE log SET who = 'bob' WHERE number = 2")

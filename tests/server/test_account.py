@@ -1,4 +1,4 @@
-"""Accounts: a password is chosen when a link sets one up, changed later, and slow to be guessed."""
+"""A password is chosen when a link sets up an account, can be changed, and is slow to guess."""
 
 import unicodedata
 
@@ -51,7 +51,7 @@ def test_whoever_has_a_link_chooses_a_password_and_is_signed_in(
     assert browser.get(path, **HTTPS).status_code == 404
     kept = store.researchers.find("dora")
     assert kept is not None
-    # Nothing that is fast to try stands beside the scrypt hash.
+    # Nothing that is fast to try is stored beside the scrypt hash.
     assert kept[1].startswith(":scrypt:32768:8:1$")
     for form_of in ("NFC", "NFD"):
         typed = unicodedata.normalize(form_of, CHOSEN)
@@ -60,7 +60,7 @@ def test_whoever_has_a_link_chooses_a_password_and_is_signed_in(
 
 
 @pytest.mark.more
-def test_a_chosen_password_is_tried_no_faster_than_a_minute_each(
+def test_a_chosen_password_is_tried_at_most_once_a_minute(
     app: Flask, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("server.store.researchers.FREE_ATTEMPTS", 1)
@@ -68,7 +68,8 @@ def test_a_chosen_password_is_tried_no_faster_than_a_minute_each(
     guesser = app.test_client()
     told = [log_in(guesser, "dora", "guess").status_code for _ in range(3)]
     assert told == [401, 401, 429]
-    # Even the right one waits, so that nothing is told of a guess; a made one does not.
+    # Even the right password waits, so that nothing is revealed about a guess; a made one does not
+    # wait.
     assert log_in(guesser, "dora", CHOSEN).status_code == 429
     assert guesser.get("/surveys", headers=basic("dora", CHOSEN), **HTTPS).status_code == 429
     assert log_in(guesser, "ada", SECRET).status_code == 303
@@ -78,7 +79,7 @@ def change(browser: FlaskClient, old: str = SECRET, **form: str) -> str:
     return sent(browser, "/account", old=old, **(twice(CHOSEN) | form))
 
 
-def test_a_password_is_changed_by_whoever_knows_it(signed_in: Browsers, app: Flask) -> None:
+def test_a_password_is_changed_by_somebody_who_knows_it(signed_in: Browsers, app: Flask) -> None:
     browser, other = signed_in("cleo"), signed_in("cleo")
     assert 'href="/account"' in browser.get("/surveys", **HTTPS).text
     check_told(change(browser, old="guess"), "old", "expected your password")

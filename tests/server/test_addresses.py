@@ -1,4 +1,4 @@
-"""Links and QR codes lead where respondents and researchers really open pages."""
+"""Links and QR codes lead to the addresses at which people open pages."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ EXAMPLE = Path(__file__).parents[2] / "examples/working-conditions.toml"
         ("http://[::1]:8000", "http://[::1]:8000"),
     ],
 )
-def test_addresses_lose_what_is_around_them(given: str, found: str) -> None:
+def test_addresses_are_stripped(given: str, found: str) -> None:
     assert addresses.checked(given) == found
 
 
@@ -34,7 +34,7 @@ def test_addresses_lose_what_is_around_them(given: str, found: str) -> None:
         *("https://x.test#a", "https://me@x.test", "https://x.test:no", "https://[x", "https://"),
     ],
 )
-def test_what_is_no_address_of_a_host_is_refused(given: str) -> None:
+def test_other_texts_than_addresses_of_hosts_are_refused(given: str) -> None:
     with pytest.raises(ValueError, match="expected an address such as https://survey"):
         addresses.checked(given)
 
@@ -55,7 +55,7 @@ def test_links_are_those_of_the_operator(app: Flask, signed_in: Browsers) -> Non
     assert 'href="https://results.example.org/setup/' in page
 
 
-def test_serve_refuses_what_is_no_address(tmp_path: Path) -> None:
+def test_serve_refuses_other_texts_than_addresses(tmp_path: Path) -> None:
     database = tmp_path / "x.db"
     done = run("serve", EXAMPLE, "--db", database, "--url", "survey.example.org")
     assert done.exit_code == 2

@@ -1,4 +1,4 @@
-"""What anybody can ask for takes a part of a process's time, and no more."""
+"""Requests that anybody can send take a part of a process's time, and no more."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -9,7 +9,7 @@ from limits import MOMENT, wait_until
 from server.explore.allowance import Allowance
 
 
-def test_time_comes_back_by_a_part_and_a_debt_is_paid_first() -> None:
+def test_time_is_gained_by_a_part_and_a_debt_is_paid_first() -> None:
     now = [0.0]
     allowance = Allowance(share=0.1, saved=1.0, clock=lambda: now[0])
     assert allowance.compute(lambda: "made") == "made"
@@ -30,7 +30,7 @@ def test_an_error_gives_back_the_turn() -> None:
     assert allowance.compute(lambda: "made") == "made"
 
 
-def test_only_few_wait_but_for_what_is_shown_first_all_do() -> None:
+def test_only_few_wait_except_for_the_first_answers() -> None:
     begun, go = threading.Event(), threading.Event()
     allowance = Allowance(patience=MOMENT)
 

@@ -1,4 +1,4 @@
-"""`deniable analyze`: what it prints of the examples."""
+"""Check what `deniable analyze` prints for the examples."""
 
 import csv
 import io
@@ -32,7 +32,7 @@ def test_each_example_is_estimated(name: str) -> None:
     assert all(float(row["conf_low"]) < float(row["conf_high"]) for row in rows)
 
 
-def test_columns_are_estimated_from_all_who_reported_on_them() -> None:
+def test_columns_are_estimated_from_everybody_who_reported_on_them() -> None:
     result = _run("direct")
     assert {row["question"]: row["n"] for row in _rows(result)} == {
         "asked": "300",
@@ -59,7 +59,7 @@ def test_designs_with_more_equations_than_unknowns_are_tested() -> None:
 def test_intervals_are_those_asked_for() -> None:
     rows = _rows(_run("dice", "--interval", "wilson", "--simultaneous"))
     assert {row["conf_method"] for row in rows} == {"wilson-bonferroni"}
-    # 560 of 1200 said yes, of which (x - 1/6) * 3/2; each of two misses half as often.
+    # 560 of 1200 said yes, which gives (x - 1/6) * 3/2; each of two intervals misses half as often.
     ends = binomtest(560, 1200).proportion_ci(0.975, method="wilson")
     assert float(rows[1]["conf_low"]) == pytest.approx((ends.low - 1 / 6) * 1.5)
     wrong = _run("dice", "--interval", "wald")
@@ -77,7 +77,7 @@ def test_shares_can_be_made_possible_for_display() -> None:
     assert all(float(row["constrained"]) == pytest.approx(float(row["estimate"])) for row in rows)
     assert "for display only" in result.stderr
     assert "instead of" not in result.stderr
-    # Estimates of several samples are likeliest shares as they are.
+    # Estimates from several samples are likeliest shares already.
     likeliest = _run("cheater", "--constrained", "norm-sub")
     assert (
         "em instead of norm-sub for stole: its estimates are already the most likely shares"
@@ -152,7 +152,7 @@ def test_numbers_of_many_values_correlate(tmp_path: Path) -> None:
     files = ["analyze", str(FOLDER / "scrambled.csv"), "--design", str(design)]
     rows = _rows(CliRunner().invoke(main, [*files, "--table", "income", "--table", "age"]))
     assert rows[0]["quantity"] == "correlation"
-    # Of the true incomes with the ages it is about .67.
+    # For the true incomes and the ages it is about .67.
     assert float(rows[0]["conf_low"]) < 0.67 < float(rows[0]["conf_high"])
     refused = CliRunner().invoke(main, [*files, "--table", "income"])
     assert "income: a number with more than 64 values, or a scrambled one" in refused.stderr
@@ -160,7 +160,7 @@ def test_numbers_of_many_values_correlate(tmp_path: Path) -> None:
 
 def test_a_randomized_scale_correlates_with_a_known_number_of_many_values(tmp_path: Path) -> None:
     data, design = tmp_path / "d.csv", tmp_path / "d.toml"
-    # Wages rise by 100 with each point of the scale, which is always told.
+    # Wages rise by 100 with each point of the scale, which is not randomized here.
     data.write_text(
         "y,wage\n" + "".join(f"{at % 3},{100 * (at % 3) + at / 9}\n" for at in range(99))
     )
@@ -175,7 +175,7 @@ def test_a_randomized_scale_correlates_with_a_known_number_of_many_values(tmp_pa
     assert float(rows[3]["estimate"]) == pytest.approx(200 + (2 + 98) / 2 / 9)
 
 
-def test_people_hide_more_when_asked_directly() -> None:
+def test_fewer_people_admit_it_when_asked_directly() -> None:
     rows = {row["term"]: row for row in _rows(_run("direct", "--difference", "asked", "thrown"))}
     assert float(rows["yes"]["estimate"]) == pytest.approx(0.255 - 0.13333333)
     assert float(rows["yes"]["conf_low"]) > 0
@@ -197,7 +197,7 @@ def test_people_hide_more_when_asked_directly() -> None:
         (["--difference", "joined", "town"], 'one of joined, got "town"'),
     ],
 )
-def test_what_cannot_be_told_is_refused(options: list[str], message: str) -> None:
+def test_impossible_analyses_are_refused(options: list[str], message: str) -> None:
     result = _run("dice", *options)
     assert result.exit_code in (1, 2)
     assert message in result.stderr
@@ -217,7 +217,7 @@ def test_answers_are_ranked(tmp_path: Path) -> None:
     assert "thrown: With 95 % confidence “no” is the more frequent answer (p < 0.0001)." in (
         result.stderr
     )
-    # Weights can turn the order.
+    # Weights can reverse the order.
     answers = "a,1\n" * 60 + "b,3\n" * 40
     (tmp_path / "answers.csv").write_text("answer,weight\n" + answers)
     (tmp_path / "design.toml").write_text(
@@ -274,7 +274,7 @@ def test_a_design_is_planned_without_data() -> None:
         (["--respondents", "9", "--power", "0.01"], "power must be above 0.05 and below 1"),
     ],
 )
-def test_wrong_plans_are_told(options: list[str], message: str) -> None:
+def test_wrong_plans_are_refused(options: list[str], message: str) -> None:
     result = _planned("dice", *options)
     assert result.exit_code in (1, 2)
     assert message in result.stderr
@@ -284,7 +284,7 @@ def test_scrambled_numbers_are_outcomes_of_linear_models() -> None:
     robust = ["--family", "linear", "--errors", "sandwich"]
     terms = json.loads(_run("scrambled", "--model", "income ~ region", *robust, "--json").stdout)
     south = terms["terms"][1]
-    # 1,000 more in the south.
+    # They are 1,000 higher in the south.
     assert south["conf_low"] < 1000 < south["conf_high"]
     for options in (["income ~ age"], ["age ~ income", *robust], ["log(income) ~ age", *robust]):
         refused = _run("scrambled", "--model", *options)

@@ -1,4 +1,4 @@
-"""An audit from outside finds whatever a server, or somebody before it, changes of a page."""
+"""An audit from outside finds every change to a page, by the server or by anybody before it."""
 
 import gzip
 import json
@@ -29,11 +29,11 @@ Attack = Callable[[str, Response], None]
 
 class _Quiet(WSGIRequestHandler):
     def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
-        """The real server logs no requests either."""
+        """Log nothing, as the real server does."""
 
 
 class Attacked:
-    """A server, and who stands before it."""
+    """A server, and somebody before it."""
 
     def __init__(self, app: Any) -> None:
         self._app, self.url = app, ""
@@ -68,7 +68,7 @@ def attacked(store: Store, database: Path) -> Iterator[Attacked]:
 
 @pytest.fixture(autouse=True)
 def away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Away from any database: what an auditor has is this program and an address."""
+    """Move away from any database: an auditor has only this program and an address."""
     (tmp_path / "away").mkdir()
     monkeypatch.chdir(tmp_path / "away")
 
@@ -82,7 +82,7 @@ def hashes(told: Result, part: str) -> list[str]:
 
 
 def changed(path: str, old: str, new: str) -> Attack:
-    """Replaces something in an answer."""
+    """Return a function that replaces something in an answer."""
 
     def attack(at: str, response: Response) -> None:
         if at == path:
@@ -94,7 +94,7 @@ def changed(path: str, old: str, new: str) -> Attack:
 
 
 def header(path: str, name: str, value: str) -> Attack:
-    """Adds a header to an answer."""
+    """Return a function that adds a header to an answer."""
 
     def attack(at: str, response: Response) -> None:
         if at == path:
@@ -115,7 +115,7 @@ def swapped(text: str) -> str:
 
 
 def swapped_in_page(path: str, response: Response) -> None:
-    """Swaps the labels that people see; what the program reads stays."""
+    """Swap the labels that people see; the data that the program reads stays."""
     if path == "/s/canteen":
         seen, start, rest = response.get_data(as_text=True).partition('<script type="application')
         response.set_data(swapped(seen) + start + rest)
@@ -144,7 +144,7 @@ def other_type(path: str, response: Response) -> None:
 
 
 PAGE, RANDOM = "/s/canteen", "/client/random.js"
-#: Each with what the audit says of it.
+#: Each attack with what the audit says about it.
 ATTACKS: dict[str, tuple[Attack, str]] = {
     "a script": (
         changed(PAGE, "</body>", '<script src="/client/random.js"></script></body>'),
@@ -188,14 +188,14 @@ def test_an_honest_server_passes_and_server_and_auditor_print_the_same_hash(
     own = audit("--db", database, "--survey", "canteen")
     assert own.exit_code == 0
     assert hashes(own, "page") == [page]
-    # The page's own address names the survey; what stands behind "#" is nobody's business.
+    # The page's own address names the survey; the part after "#" does not matter.
     named = audit("--url", f"{attacked.url}/s/canteen#secret-invitation")
     assert hashes(named, "page as served") == [page]
     assert "secret" not in named.output
 
 
 @pytest.mark.parametrize("name", ATTACKS)
-def test_whatever_is_changed_of_a_page_is_found(attacked: Attacked, name: str) -> None:
+def test_every_change_to_a_page_is_found(attacked: Attacked, name: str) -> None:
     attacked.attack, said = ATTACKS[name]
     told = audit("--url", attacked.url, "--survey", "canteen")
     assert told.exit_code == 1
@@ -205,7 +205,7 @@ def test_whatever_is_changed_of_a_page_is_found(attacked: Attacked, name: str) -
     assert page != served
 
 
-def test_what_only_one_form_of_an_answer_has_is_found(attacked: Attacked) -> None:
+def test_changes_in_only_one_form_of_an_answer_are_found(attacked: Attacked) -> None:
     forms = count()
 
     def every_second(path: str, response: Response) -> None:
@@ -273,7 +273,7 @@ def _more(data: dict[str, Any]) -> None:
         (_more, "served page, /api/surveys/canteen: compressed: differs at character"),
     ],
 )
-def test_what_the_api_gives_is_believed_in_nothing(
+def test_nothing_from_the_api_is_believed(
     attacked: Attacked, change: Callable[[dict[str, Any]], None], said: str
 ) -> None:
     def attack(path: str, response: Response) -> None:
@@ -312,7 +312,7 @@ def test_a_closed_survey_is_compared_too(attacked: Attacked, store: Store) -> No
         ("https://a/s/%2e%2e", "--survey: expected the id of a survey, got '%2e%2e'"),
     ],
 )
-def test_what_is_no_address_of_a_collector_is_told_in_one_line(url: str, said: str) -> None:
+def test_other_addresses_than_a_collectors_give_one_line(url: str, said: str) -> None:
     told = audit("--url", url)
     assert told.exit_code == 1
     assert isinstance(told.exception, SystemExit)
@@ -321,7 +321,7 @@ def test_what_is_no_address_of_a_collector_is_told_in_one_line(url: str, said: s
     assert len(told.stderr.splitlines()) == 1
 
 
-def test_a_survey_that_is_nowhere_is_told(attacked: Attacked, database: Path) -> None:
+def test_a_missing_survey_is_named(attacked: Attacked, database: Path) -> None:
     told = audit("--url", attacked.url, "--survey", "none")
     assert told.exit_code == 1
     assert "served survey, none: its page cannot be made: ValueError: status 404" in told.stderr
@@ -335,7 +335,7 @@ PLAIN = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Type: text/css\r\n"
 
 
 def packed(content: bytes, comment: bytes) -> bytes:
-    """An answer in gzip whose comment is a page to a browser that does not unpack it."""
+    """Return an answer in gzip whose comment is a page to a browser that does not unpack it."""
     body = gzip.compress(content)
     body = body[:3] + b"\x10" + body[4:10] + comment + b"\0" + body[10:]
     return ANY + b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(body) + body
@@ -345,7 +345,7 @@ def packed(content: bytes, comment: bytes) -> bytes:
     ("answer", "oddity"),
     [
         (PLAIN + b"\r\nhi", None),
-        # Python takes what stands behind a lone CR for a header, browsers do not.
+        # Python takes the text after a lone CR for a header, browsers do not.
         (PLAIN + b"Server: a\rX-Frame-Options: DENY\r\n\r\nhi", "not a plain header"),
         # Python ends the headers at a line without a colon, browsers skip it.
         (PLAIN + b"nonsense\r\nSet-Cookie: a=b\r\n\r\nhi", "not a plain header: b'nonsense"),
@@ -353,12 +353,12 @@ def packed(content: bytes, comment: bytes) -> bytes:
         (PLAIN + b"Set-Cookie : a=b\r\n\r\nhi", "not a plain header: b'Set-Cookie :"),
         (b"HTTP/1.1 100 Go on\r\nLink: </x>\r\n\r\n" + PLAIN + b"\r\nhi", "first line is not"),
         (PLAIN + b"Content-Encoding: br\r\n\r\nhi", "its encodings are ['br']"),
-        # Browsers that do not know the first show the bytes as they are.
+        # Browsers that do not know the first coding show the bytes as they are.
         (
             PLAIN + b"Content-Encoding: x\r\nContent-Encoding: gzip\r\n\r\nhi",
             "its encodings are ['x', 'gzip']",
         ),
-        # Python takes these for lengths; browsers read to the end, where another page may stand.
+        # Python takes these for lengths; browsers read to the end, where another page may be.
         (ANY + b"Content-Length: 0_2\r\n\r\nhi<script>", "its lengths are ['0_2']"),
         (ANY + b"Content-Length: +2\r\n\r\nhi<script>", "its lengths are ['+2']"),
         (PLAIN + b"Content-Length: 2\r\n\r\nhi", "its lengths are ['2', '2']"),
@@ -371,7 +371,7 @@ def packed(content: bytes, comment: bytes) -> bytes:
         (PLAIN + b"Content-Encoding: gzip\r\n\r\nhi", "not one gzip stream"),
     ],
 )
-def test_lines_that_browsers_and_auditors_could_read_apart_are_found(
+def test_lines_that_browsers_and_auditors_could_read_differently_are_found(
     answer: bytes, oddity: str | None
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:

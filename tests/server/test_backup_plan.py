@@ -1,4 +1,4 @@
-"""When a backup may be made and how long it is kept: no two of a series differ by few reports."""
+"""Backups of a series differ by whole batches, and are kept for the stated time."""
 
 import random
 from datetime import date, timedelta
@@ -45,13 +45,13 @@ def test_a_backup_waits_for_whole_batches_of_each_version(
     assert made.replaces is None
 
 
-def test_the_last_few_of_a_closed_wave_replace_the_backups_they_would_stand_out_from() -> None:
+def test_the_last_few_of_a_closed_wave_replace_backups_that_differ_by_few() -> None:
     assert planned({ONE: 10, ALL: 10}, {ONE: 13, ALL: 13}, fills=False) == Plan(
         [], {ONE: Held(13, "b2"), ALL: Held(13, "b2")}, "b1"
     )
-    # The first few of a wave are no more than the backup says by itself, nor are those of a survey.
+    # The first few reports of a wave are no more than the backup itself shows, nor are a survey's.
     assert planned({}, {ONE: 3, ALL: 3}, fills=False).replaces is None
-    # But beside other versions, the ledger would say whose they are.
+    # But beside other versions, the ledger would show whose they are.
     assert planned({ONE: 10, ALL: 10}, {ONE: 10, TWO: 3, ALL: 13}, fills=False).replaces == "b1"
     assert planned({ONE: 10, ALL: 10}, {ONE: 20, TWO: 3, ALL: 23}, fills=False).replaces is None
 
@@ -87,7 +87,7 @@ def test_no_two_backups_of_a_history_differ_by_few_reports(seed: int) -> None:
     assert len(kept) > 1
 
 
-def test_more_is_waited_for_only_where_it_can_come(
+def test_a_backup_waits_only_for_reports_that_can_come(
     store: Store, survey: Survey, survey_file: Path
 ) -> None:
     def counts(day: date = date(2026, 1, 1)) -> dict[Key, Count]:
@@ -110,14 +110,14 @@ def test_more_is_waited_for_only_where_it_can_come(
     store.surveys.publish(second)
     fill(store, second, 2)
     last: Key = (survey.id, second.version, 1)
-    # The first version was replaced; the larger batch is for both.
+    # The first version was replaced; the larger batch applies to both.
     assert counts() == {
         first: Count(3, False, 60),
         last: Count(2, True, 60),
         whole: Count(5, False, 60),
     }
     assert not counts(date(2030, 1, 2))[last].fills
-    # What is deleted was a batch once, and its counts stay.
+    # The deleted reports were a batch once, and their counts stay.
     store.studies.begin_trial("trial")
     assert counts().keys() == {first, last, whole}
     store.surveys.close_waves(survey.id)
@@ -127,7 +127,7 @@ def test_more_is_waited_for_only_where_it_can_come(
     assert store.backups.held() == {}
 
 
-def test_names_of_backups_say_when_they_were_made_and_must_be_deleted(tmp_path: Path) -> None:
+def test_names_of_backups_have_the_days_of_making_and_deletion(tmp_path: Path) -> None:
     name = name_of("deniable", "2026-11-25T023000Z", date(2027, 6, 30))
     assert name == "deniable_2026-11-25T023000Z_delete-after-2027-06-30.db.age"
     others = [
@@ -163,7 +163,7 @@ def test_days_weeks_and_months_are_kept_and_nothing_beyond_its_day(tmp_path: Pat
         *(f"2026-12-{day}" for day in range(25, 32)),
     ]
     assert {one.at[11:13] for one in kept if one.stem == "a"} == {"14"}
-    # The last one of a series stays, but not beyond its day.
+    # The last backup of a series stays, but not beyond its day.
     assert [one.at[:10] for one in kept if one.stem == "b"] == ["2025-11-01"]
     none = superfluous(series(tmp_path), last, dict.fromkeys(counts, 0))
     assert len(series(tmp_path)) - len(none) == 2

@@ -1,4 +1,4 @@
-"""Backups in a series and by hand: they are encrypted, wait, are deleted and restored."""
+"""Backups, in a series and by hand, are encrypted, wait, are deleted and restored."""
 
 import os
 import random
@@ -35,7 +35,7 @@ def fill(store: Store, survey: Survey, n: int, simulated: bool = False) -> None:
     assert to_store(store, survey.id, sent, lambda _: None, simulated)["stored"] == n
 
 
-def test_what_killed_commands_left_is_found_once_none_can_be_writing_it(tmp_path: Path) -> None:
+def test_files_of_killed_commands_are_found_after_a_day(tmp_path: Path) -> None:
     name = f".{name_of('a', '2026-11-25T023000Z', date(2027, 6, 30))}.x1.part"
     for one in (name, ".a_other.part", name.replace("a_", "b_", 1)):
         (tmp_path / one).touch()
@@ -54,7 +54,7 @@ def test_backups_from_before_a_day_can_be_deleted(tmp_path: Path) -> None:
     assert "found none" in run("prune", tmp_path / "none").stderr
 
 
-def test_files_that_are_of_no_series_are_named_and_kept(tmp_path: Path) -> None:
+def test_files_outside_a_series_are_named_and_kept(tmp_path: Path) -> None:
     due = tmp_path / name_of("a", "2020-01-01T023000Z", date(2020, 1, 2))
     by_hand = tmp_path / "copy.db"
     for path in (due, by_hand):
@@ -96,7 +96,7 @@ def scheduled(database: Path, folder: Path, *more: object) -> Result:
     return run("backup", "--scheduled", folder, *words)
 
 
-def test_what_is_missing_or_wrong_is_said(
+def test_missing_or_wrong_parts_are_named(
     store: Store, database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def said(*words: object) -> str:
@@ -127,7 +127,10 @@ def test_what_is_missing_or_wrong_is_said(
 
 @pytest.fixture
 def private(database: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The private key, whose public one stands beside the database; backups are a second apart."""
+    """Return the private key.
+
+    The public one lies beside the database. Backups are a second apart.
+    """
     seconds = count(10)
     monkeypatch.setattr(
         server.commands.backup, "stamp", lambda: f"{date.today()}T00:00:{next(seconds)}Z"
@@ -151,14 +154,14 @@ def test_a_series_waits_prunes_replaces_and_is_restored(
     assert waits.exit_code == 0
     assert "no backup was made: less than a batch of reports has come to canteen" in waits.stderr
     assert not any(folder.iterdir())
-    fill(store, survey, 500, simulated=True)  # are nobody's
+    fill(store, survey, 500, simulated=True)  # belong to nobody
     assert not any(folder.iterdir())
     fill(store, survey, 11)
     assert scheduled(database, folder).exit_code == 0
     (first,) = series(folder)
     assert stat.S_IMODE(first.path.stat().st_mode) == 0o600
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    # With nothing new there is another one, and the day's last one is kept.
+    # With nothing new another backup is made, and the day's last one is kept.
     assert scheduled(database, folder).exit_code == 0
     assert store.backups.held()[survey.id, survey.version, 1] == Held(60, first.at)
     fill(store, survey, 3)
@@ -169,7 +172,7 @@ def test_a_series_waits_prunes_replaces_and_is_restored(
     late = scheduled(database, folder, "--overdue", 1)
     assert late.exit_code == 1
     assert "Last backup: 2026-01-01. That is" in late.stderr
-    # Once it is closed, its last three come into a backup that replaces those without them.
+    # Once the wave is closed, its last three reports come into a backup that replaces earlier ones.
     store.surveys.close_waves(survey.id)
     old = {one.path for one in series(folder)}
     closed = scheduled(database, folder, "--daily", 100)
@@ -195,7 +198,7 @@ def test_a_series_waits_prunes_replaces_and_is_restored(
 
 
 @pytest.mark.more
-def test_reports_that_come_while_a_backup_is_made_hold_it_up_too(
+def test_reports_that_come_during_a_backup_also_delay_it(
     store: Store, survey: Survey, database: Path, private: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill(store, survey, 60)
@@ -222,7 +225,7 @@ def test_only_encrypted_bytes_reach_the_disk(
     programs, seen = tmp_path / "programs", tmp_path / "seen"
     programs.mkdir()
     (tmp_path / "temporary").mkdir()
-    # Lists what begins like a database while the encryption runs.
+    # Lists files that begin like a database while the encryption runs.
     (programs / "age").write_text(
         f"#!/bin/sh\ngrep -rl 'SQLite forma[t]' {tmp_path} > {seen}\n"
         f'exec {shutil.which("age")} "$@"\n'
@@ -275,7 +278,7 @@ def test_the_name_has_the_first_day_on_which_something_in_it_is_due(
 
 
 @pytest.mark.more
-def test_trials_and_pilots_hold_nothing_up(
+def test_trials_and_pilots_delay_nothing(
     store: Store, survey: Survey, survey_file: Path, database: Path, private: Path
 ) -> None:
     store.studies.begin_trial("trial")

@@ -1,4 +1,4 @@
-"""A study in one zip: what it holds, what it does not tell, and that a changed byte is named."""
+"""A study in one zip: what it holds and does not reveal, and that changed bytes are named."""
 
 import csv
 import io
@@ -45,7 +45,7 @@ def zipped(tmp_path_factory: pytest.TempPathFactory, survey_text: str) -> bytes:
 
 
 def _packed(members: dict[str, bytes]) -> bytes:
-    """Pack members as somebody would who wants to deceive: with the hashes that they have now."""
+    """Pack members as a deceiver would, with the hashes that they have now."""
     package = json.loads(members["datapackage.json"])
     for resource in package["resources"]:
         content = members.get(resource["path"], b"")
@@ -62,7 +62,7 @@ def _complaint(data: bytes) -> str:
     return str(error.value)
 
 
-def test_a_bundle_is_whole_and_says_what_the_commands_say(store: Store, answered: int) -> None:
+def test_a_bundle_is_complete_and_agrees_with_the_commands(store: Store, answered: int) -> None:
     database = store.database.place
     data = bundled(database, "canteen")
     assert data == bundled(database, "canteen")
@@ -87,7 +87,7 @@ def test_a_bundle_is_whole_and_says_what_the_commands_say(store: Store, answered
     assert (refused.exit_code, "expected a new file" in refused.stderr) == (1, True)
 
 
-def test_a_bundle_tells_nobody_apart(store: Store, answered: int) -> None:
+def test_a_bundle_distinguishes_nobody(store: Store, answered: int) -> None:
     data = bundled(store.database.place, "canteen")
     for entry in zipfile.ZipFile(io.BytesIO(data)).infolist():
         assert (entry.date_time, entry.extra, entry.comment) == ((1980, 1, 1, 0, 0, 0), b"", b"")
@@ -147,8 +147,8 @@ def test_a_changed_member_is_named_though_its_hash_was_changed_with_it(zipped: b
     draw = random.Random(1)
     for name in sorted(MEMBERS - {"datapackage.json"}):
         text = members[name].decode()
-        # A digit or a letter becomes another one, so that most members can still be read; of
-        # tables the first of a cell, since another machine may compute other last digits.
+        # A digit or a letter becomes another one, so most members can still be read. In tables the
+        # first one of a cell is changed, since another machine may compute other last digits.
         places = [at for at, letter in enumerate(text) if letter in "23456efgh"]
         if name.endswith(".csv"):
             places = [at for at in places if text[at - 1] in ",\n"]
@@ -157,7 +157,7 @@ def test_a_changed_member_is_named_though_its_hash_was_changed_with_it(zipped: b
             other = {"2": "3", "6": "5", "h": "g"}.get(letter, chr(ord(letter) + 1))
             changed = text[:place] + other + text[place + 1 :]
             complaint = _complaint(_packed(members | {name: changed.encode()}))
-            # A report that was changed to another possible one is not the one that was tallied.
+            # The changed report is possible, but it is not the one that was tallied.
             also = {"reports.csv": "tallies.json: "}.get(name, f"{name}: ")
             assert complaint.startswith((f"{name}: ", also)), (place, complaint)
 
@@ -206,7 +206,7 @@ def test_other_zips_are_refused_before_they_are_unpacked(zipped: bytes) -> None:
     assert _complaint(pack(less)).startswith("label.csv: expected a member of this name")
     more = pack(members | {"more.csv": b"x"})
     assert _complaint(more).startswith("more.csv: expected no member")
-    # Members that share their bytes, so that they are larger than the file.
+    # The members share their bytes, so that they are larger than the file.
     big = bytearray(_other_zip({"a.csv": b"x" * 100}, zipfile.ZIP_STORED))
     place = big.index(b"PK\x01\x02") + 20
     big[place : place + 8] = (2**31).to_bytes(4, "little") * 2
@@ -258,7 +258,7 @@ def test_a_bundle_of_another_release_is_checked_by_its_numbers(
     assert "Run none of the bundle's programs" in result.stderr
     table = members["estimates.csv"].decode()
     heads, rows = table.split("\n", 1)
-    # A column by another name is not compared, and of two by one name only one would be.
+    # A column with another name is not compared, and of two with one name only one would be.
     doubled = [f"{line},0.5" for line in rows.splitlines()]
     for changed in (
         table.replace("0.", "1.", 1),
@@ -276,7 +276,7 @@ def test_a_bundle_of_another_release_is_checked_by_its_numbers(
     )
 
 
-def test_what_may_not_be_exported_is_not_bundled(
+def test_reports_that_are_withheld_are_not_bundled(
     store: Store, survey: Survey, answered: int, tmp_path: Path
 ) -> None:
     store.surveys.open_wave("canteen")
@@ -292,7 +292,7 @@ def test_what_may_not_be_exported_is_not_bundled(
         assert told in result.stderr
     assert run(*words, "--license", "my own").exit_code == 2
     assert not output.exists()
-    # Estimates are shown in batches all the same, and a bundle can be made of them alone.
+    # Estimates are shown in batches nevertheless, and a bundle can hold them alone.
     assert run(*words, "--batch", "--without-reports").exit_code == 0
     assert set(opened(output.read_bytes())) == MEMBERS - {"reports.csv"}
     assert run("verify", output).exit_code == 0
@@ -300,7 +300,7 @@ def test_what_may_not_be_exported_is_not_bundled(
     assert (last.what, last.subject) == ("bundle", f"canteen {survey.version}, wave 1")
 
 
-def test_the_console_hands_out_the_same(
+def test_the_console_offers_the_same_bundle(
     store: Store, survey: Survey, answered: int, client: FlaskClient, bearer: dict[str, str]
 ) -> None:
     address = "/api/surveys/canteen/bundle.zip"
@@ -318,7 +318,7 @@ def test_the_console_hands_out_the_same(
     )
 
 
-def test_of_deleted_reports_the_rest_is_handed_out(
+def test_after_reports_are_deleted_the_rest_is_bundled(
     read: Callable[[str], Survey],
     survey_text: str,
     database: Path,
@@ -350,7 +350,7 @@ def test_verify_says_what_it_expects(tmp_path: Path) -> None:
     assert "a folder" in run("verify", tmp_path / "folder").stderr
 
 
-def test_who_bundles_an_open_wave_is_warned(
+def test_bundling_an_open_wave_gives_a_warning(
     store: Store, survey: Survey, answered: int, tmp_path: Path
 ) -> None:
     store.surveys.open_wave("canteen")

@@ -1,4 +1,4 @@
-"""What is in a bundle computes its estimates again: in Python, and in base R."""
+"""A bundle's own programs compute its estimates again, in Python and in base R."""
 
 import io
 import json
@@ -81,7 +81,7 @@ def test_base_r_computes_the_same(tmp_path: Path, read: Callable[[str], Survey])
     # RAPPOR serves texts alone, which base R cannot decode.
     assert told == {*MECHANISMS, "together"} - {"rappor"}
     assert compared > 150
-    # A row that differs is named.
+    # The first row that differs is named.
     stated = (folder / "all/estimates.csv").read_text()
     rows = table(run("estimate", survey.id, "--db", folder / "x.db"))
     (folder / "all/estimates.csv").write_text(

@@ -1,6 +1,6 @@
-"""Nothing of a request but its reports is found anywhere afterwards: canaries in all of it are not.
+"""Canaries in all parts of a request except its reports are found nowhere afterwards.
 
-A real server, with all its files, its output and its temporary ones in one folder.
+A real server runs for this, with all its files, its output and its temporary files in one folder.
 """
 
 import csv
@@ -33,7 +33,7 @@ from server.store import Store
 COMMAND = [sys.executable, "-m", "server.cli"]
 ROOT = Path(__file__).parents[2]
 
-#: What proxies and browsers send, and servers like to note.
+#: Headers that proxies and browsers send, and that servers like to log.
 HEADERS = [
     "User-Agent",
     "Referer",
@@ -64,7 +64,7 @@ _CANARY = re.compile(rb"canary[0-9a-f]{24}|63616e617279(?:3[0-9]|6[1-6]){24}")
 
 
 class Place:
-    """Folders in which everything is that a server writes, or its database's; and the server."""
+    """Folders that hold everything that a server writes, or its database; and the server."""
 
     def __init__(self, folder: Path, survey_file: Path, database: str, *more: Path) -> None:
         self.folder, self.database, self._folders = folder, database, (folder, *more)
@@ -123,12 +123,12 @@ class Place:
         return (one for each in self._folders for one in each.rglob("*") if one.is_file())
 
     def canaries(self) -> list[tuple[str, bytes]]:
-        """The files that hold a canary, and the first one of each."""
+        """Return the files that hold a canary, and the first canary of each."""
         found = ((path, _CANARY.search(path.read_bytes())) for path in self._files())
         return [(path.name, canary[0]) for path, canary in found if canary]
 
     def holds(self, what: str) -> list[str]:
-        """The files that hold some text, as it is, as hexadecimal, or as the bytes of that."""
+        """Return the files that hold a text, as it is, as hexadecimal, or as the bytes of that."""
         forms = [what.encode(), what.encode().hex().encode()]
         if re.fullmatch("(?:[0-9a-f]{2})+", what):
             forms.append(bytes.fromhex(what))
@@ -173,7 +173,7 @@ def test_no_canary_of_a_request_is_found_in_anything_kept(
 
     path = "/api/surveys/canteen/reports"
     answers = []
-    # Stored, known, refused for each reason; each field in its turn.
+    # They are stored, known, or refused for each reason, with each field in its turn.
     for row in range(5):
         body = json.dumps(make(row)).encode()
         for status in (201, 200):
@@ -205,7 +205,7 @@ def test_no_canary_of_a_request_is_found_in_anything_kept(
     assert place.request("POST", "/login", form, unforwarded() | kind)[0] == 401
     known = {"Authorization": f"Basic {canary()}"}
     place.request("GET", "/results", headers=unforwarded() | known)
-    # An error within the server: no part of it may be printed with what was sent.
+    # After an error within the server, no part of the request may be printed.
     place.request("GET", f"/results/canteen?level={canary()}", headers=unforwarded())
 
     pseudonym, rid = make(0)["respondent"], make(0)["rid"]
@@ -220,12 +220,12 @@ def test_no_canary_of_a_request_is_found_in_anything_kept(
         assert _CANARY.fullmatch(one.encode())
         assert _CANARY.fullmatch(one.encode().hex().encode())
     assert place.canaries() == []
-    # The search finds what is kept: rid and pseudonym, each in its table alone.
+    # The search finds what is kept: rid and pseudonym, each only in its own table.
     assert "backup.db" in place.holds(rid)
     assert set(place.holds(rid)) - {"backup.db"}
     assert "ledger.csv" in place.holds(pseudonym)
     assert "export.csv" not in place.holds(rid) + place.holds(pseudonym)
-    # Nothing of who asked comes back in an answer either.
+    # Nothing about the sender comes back in an answer either.
     assert not any(one in text for one in canaries for text in answers)
     for line in place.said.splitlines():
         assert line.startswith(("deniable serves", "survey ", "results of", "research token"))

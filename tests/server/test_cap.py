@@ -1,4 +1,4 @@
-"""The cap is a filter: what it lets through, what it refuses, and what is left as it was."""
+"""The cap is a filter: what it lets through, what it refuses, and what stays unchanged."""
 
 import json
 import multiprocessing
@@ -49,7 +49,7 @@ text = "A?"
 required = true
 epsilon = 0.1
 """
-#: One pseudonym, as all who race have.
+#: One pseudonym, which all racing processes use.
 PERSON = "ab" * 16
 
 
@@ -79,7 +79,7 @@ def post(store: Store, content: dict[str, Any] | bytes) -> Any:
 
 
 def kept(store: Store, survey: Survey) -> dict[str, Any]:
-    """All that a refused report must leave as it was."""
+    """Return everything that a refused report must leave unchanged."""
     waves = range(1, 10)
     return {
         "reports": {wave: list(chain(*store.reports.payloads(survey, wave))) for wave in waves},
@@ -129,7 +129,7 @@ def test_a_forged_report_over_the_cap_leaves_its_invitation_unused(
     before = kept(store, survey)
     assert forged(4, PERSON).get_json()["type"] == "urn:deniable:problem:cap-exceeded"
     assert kept(store, survey) == before
-    # It is good for whoever has something left.
+    # The invitation can be used by a respondent who has something left.
     assert forged(4, "cd" * 16).status_code == 201
 
 
@@ -152,7 +152,7 @@ def test_two_versions_share_the_cap_and_the_least_promised_one_holds(
 
 
 def _unstored(store: Store, survey: Survey) -> Iterator[tuple[int, dict[str, Any] | bytes]]:
-    """Reports that are not stored, and the status that says so."""
+    """Yield reports that are not stored, and the status that says so."""
     good = body(survey, 1)
     yield 200, good  # a retry
     yield 409, good | {"wave": 2}
@@ -163,7 +163,7 @@ def _unstored(store: Store, survey: Survey) -> Iterator[tuple[int, dict[str, Any
     yield 403, body(survey, 2) | {"token": "any"}
 
 
-def test_nothing_is_charged_for_what_is_not_stored_and_nothing_refunded(
+def test_reports_that_are_not_stored_are_not_charged_and_none_is_refunded(
     tmp_path: Path, database: Place
 ) -> None:
     survey = tenths(tmp_path)
@@ -204,12 +204,12 @@ def test_nothing_is_charged_if_the_store_fails(
 
 
 RACERS = 8
-#: What is left of the cap when all send a report at once, and so how many win; a round each.
+#: What is left of the cap when all send a report at once, and so how many win, for each round.
 ROUNDS = (1, 1, 1, 1, 1, 1, 3, 3, 3)
 
 
 def race(database: Place, file: Path, start: Barrier, racer: int, to: Path) -> None:
-    """Sends a report of one person in each round, when all do; a process of its own does."""
+    """Send a report of one person in each round, when all do; a process of its own does this."""
     store, survey, outcomes = Store(database), read_survey(file), []
     for number in range(len(ROUNDS)):
         content = body(survey, 3, seed=1000 * number + racer) | {"respondent": f"{number:032x}"}
@@ -231,7 +231,7 @@ def test_of_eight_processes_as_many_win_as_the_cap_has_room_for(
         for wave in range(1, 4 - room):
             content = body(survey, wave, seed=number) | {"respondent": f"{number:032x}"}
             assert post(store, content).status_code == 201
-    # Each a process of its own, forked from one that has imported all, and has opened nothing.
+    # Each is a process of its own, forked from one that has imported everything and opened nothing.
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["server.intake", "analysis.survey.survey_file"])
     start = context.Barrier(RACERS)

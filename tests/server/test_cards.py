@@ -1,4 +1,4 @@
-"""Tables that phones show as cards."""
+"""Phones show tables as cards."""
 
 from markupsafe import Markup
 
@@ -31,7 +31,7 @@ def test_cells_of_a_table_without_a_head_have_no_names_of_one_before() -> None:
     assert '<td role="cell">1</td>' in told
 
 
-def test_what_stands_before_between_and_behind_tables_stays() -> None:
+def test_texts_around_tables_stay() -> None:
     around = Markup("<p>Before</p>{}<p>Between</p>{}<p>Behind</p>").format(TABLE, TABLE)
     told = as_cards(around)
     assert told.startswith("<p>Before</p><table")

@@ -1,4 +1,4 @@
-"""The auditors' program finds sound surveys sound, and each thing that is wrong with others."""
+"""The auditors' program accepts sound surveys, and finds each fault of others."""
 
 import copy
 import http.server
@@ -56,16 +56,16 @@ def _wrong(data: dict[str, Any]) -> list[str]:
 
 
 @pytest.mark.parametrize("name", OPENED)
-def test_sound_surveys_are_found_sound(name: str) -> None:
+def test_sound_surveys_are_accepted(name: str) -> None:
     assert _wrong(_of_vector(name)) == []
 
 
 @pytest.mark.more
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.toml")), ids=lambda p: p.name)
-def test_examples_are_found_sound(path: Path) -> None:
+def test_examples_are_accepted(path: Path) -> None:
     survey = read_survey(path)
     data = described(survey, 1, "open")
-    # As it comes, with numbers as JSON has them.
+    # The survey is taken as it comes, with numbers as JSON has them.
     findings = list(CHECKER.check(json.loads(json.dumps(data)), 4))
     assert [line for is_right, line in findings if not is_right] == []
     for wave in range(1, 5):
@@ -112,7 +112,7 @@ def test_encoders_fit_as_devices_find() -> None:
         assert [place for place, one in enumerate(fits) if one] == case["fitting"]
 
 
-def test_ids_of_options_with_another_meaning_are_told() -> None:
+def test_ids_of_options_with_another_meaning_are_reported() -> None:
     (ticked,) = (
         case
         for case in _vector("limits")["cases"]
@@ -192,7 +192,7 @@ _SHIFT = {"name": "shift", "inputs": 3, "noise": [1, 3, 5, 3]}
         ("tables", "randomizers/t2/channel/weights", [1, 2], "t2: pattern has no such weights"),
     ],
 )
-def test_each_thing_that_is_wrong_is_found(name: str, path: str, value: Any, says: str) -> None:
+def test_each_fault_is_found(name: str, path: str, value: Any, says: str) -> None:
     data = _of_vector(name)
     *parents, last = path.split("/")
     part: Any = data

@@ -13,7 +13,7 @@ from server.cli import REFUSALS, main
 ANSWERS = "meat,dish,price\n" + "yes,soup,3.25\nno,,\n,stew,10\n" * 20
 
 
-def test_mistakes_that_are_told_in_one_line_have_the_names_that_they_are_known_by() -> None:
+def test_errors_that_become_one_line_have_the_listed_names() -> None:
     for module, names in REFUSALS.items():
         for name in names:
             assert getattr(import_module(module), name).__module__ == module
@@ -64,7 +64,7 @@ def test_a_bad_survey_is_one_line_and_exit_1(survey_file: Path) -> None:
         ((), "study: --bins is for numbers; the survey asks for none"),
     ],
 )
-def test_ranges_are_refused_where_reports_do_not_show_them(
+def test_ranges_are_refused_if_reports_do_not_show_them(
     tmp_path: Path, db: Path, mechanisms: tuple[str, ...], told: str
 ) -> None:
     named = {"noise": '{name = "laplace", steps = 10}'}
@@ -180,7 +180,7 @@ def test_json_is_the_same_table(survey_file: Path, truth: Path, db: Path) -> Non
         ["ledger", "none"],
     ],
 )
-def test_what_is_not_there_is_told_with_what_is(
+def test_missing_things_are_named_with_those_that_exist(
     survey_file: Path, truth: Path, db: Path, arguments: list[str]
 ) -> None:
     run("simulate", survey_file, "--answers", truth, "--db", db, "--seed", 3)
@@ -190,14 +190,16 @@ def test_what_is_not_there_is_told_with_what_is(
     assert "got" in result.stderr
 
 
-def test_no_database_is_told(db: Path) -> None:
+def test_a_missing_database_is_named(db: Path) -> None:
     result = run("estimate", "canteen", "--db", db)
     assert (result.exit_code, "no such database" in result.stderr) == (1, True)
     assert not db.exists()
 
 
 @pytest.mark.parametrize("method", ["wilson", "profile-likelihood", "feldman-cousins"])
-def test_intervals_are_made_as_asked(survey_file: Path, truth: Path, db: Path, method: str) -> None:
+def test_intervals_follow_the_options(
+    survey_file: Path, truth: Path, db: Path, method: str
+) -> None:
     run("simulate", survey_file, "--answers", truth, "--db", db, "--seed", 3)
     usual = table(run("estimate", "canteen", "--db", db))
     rows = table(run("estimate", "canteen", "--db", db, "--interval", method, "--simultaneous"))
@@ -212,7 +214,7 @@ def test_intervals_are_made_as_asked(survey_file: Path, truth: Path, db: Path, m
 
 
 @pytest.mark.parametrize("method", ["norm-sub", "em"])
-def test_constrained_shares_and_design_effects_are_columns_to_ask_for(
+def test_constrained_shares_and_design_effects_are_optional_columns(
     survey_file: Path, truth: Path, db: Path, method: str
 ) -> None:
     run("simulate", survey_file, "--answers", truth, "--db", db, "--seed", 3)

@@ -20,7 +20,7 @@ from server.clock import today
 from server.store import Store
 from server.store.places import Address
 
-# The tests are no package, so that no name of theirs can hide one of the application's.
+# The tests are not a package, so none of their names can hide a name of the application.
 sys.path.insert(0, str(Path(__file__).parent))
 
 import postgres
@@ -30,14 +30,14 @@ from load import Load, Server, check_books, column, get, post_until_taken, submi
 
 pytestmark = pytest.mark.more
 
-#: How many reports must be acknowledged while all are killed in turn, and how often each is.
+#: How many reports must be acknowledged while all are killed in turn, and how often each is killed.
 ACKNOWLEDGED = int(os.environ.get("DENIABLE_ACKNOWLEDGED", "4000"))
 KILLS = int(os.environ.get("DENIABLE_KILLS", "2"))
 
 
 @dataclass
 class Collectors:
-    """A PostgreSQL server, a database of it, and two collectors that share it."""
+    """A PostgreSQL server, one of its databases, and two collectors that share it."""
 
     cluster: postgres.Cluster
     address: Address
@@ -46,7 +46,7 @@ class Collectors:
 
 @pytest.fixture
 def collectors(survey: Survey) -> Iterator[Collectors]:
-    """Two collectors of the survey, whose first wave is open."""
+    """Run two collectors of the survey, whose first wave is open."""
     if programs.find("postgresql") is None:
         pytest.skip("no PostgreSQL is installed: python tests/programs.py postgresql")
     with ExitStack() as stack:
@@ -105,7 +105,7 @@ def test_of_two_collectors_one_stores_a_report_that_is_sent_to_both(
     statuses = Counter(
         tuple(sorted(one.status for one in pair)) for pair in zip(*both, strict=True)
     )
-    # On a busy machine, one that is asked to come again may be stored before it does.
+    # On a busy machine, a report that is refused for now may be stored before it is sent again.
     assert set(statuses) <= {(200, 201), (200, 200)}
     check_books(
         collectors.address, survey, set(column(collectors.address, "SELECT rid FROM report"))
@@ -146,7 +146,7 @@ def test_respondents_with_room_for_one_wave_get_one_over_both_collectors(
     store.close()
 
 
-def test_pages_ask_to_come_again_while_the_database_is_away(collectors: Collectors) -> None:
+def test_pages_ask_to_try_again_while_the_database_is_away(collectors: Collectors) -> None:
     url = collectors.servers[0].url
     assert get(url, "/s/canteen").status == 200
     collectors.cluster.kill()

@@ -1,4 +1,4 @@
-"""`deniable test`, `compare`, `trend` and `estimate --rank`, on three simulated waves."""
+"""Check `deniable test`, `compare`, `trend` and `estimate --rank` on three simulated waves."""
 
 import sys
 from pathlib import Path
@@ -79,7 +79,7 @@ def db(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return _stored(tmp_path_factory.mktemp("compare"), "open")
 
 
-def test_shares_that_are_not_true_are_refuted(db: Path) -> None:
+def test_false_shares_are_rejected(db: Path) -> None:
     (true,) = table(
         run("test", "work", "harassed", "--shares", "no=4/5,yes=0.2", "--wave", 1, "--db", db)
     )
@@ -100,7 +100,7 @@ def test_waves_are_compared(db: Path) -> None:
     assert float(yes["conf_low"]) < 0.4 < float(yes["conf_high"])
     assert float(no["estimate"]) == pytest.approx(-float(yes["estimate"]))
     assert (yes["wave"], yes["first"], yes["second"], yes["groups"]) == ("1,3", "1", "3", "")
-    # By default the last two.
+    # By default the last two waves are compared.
     assert table(run("compare", "work", "harassed", "--db", db))[0]["wave"] == "2,3"
     (test,) = table(run("compare", "work", "harassed", "--tests", "--db", db))
     assert test["test"] == "difference"
@@ -121,7 +121,7 @@ def test_groups_are_compared(db: Path) -> None:
     assert test["test"] == "independence"
 
 
-def test_trends_are_told(db: Path) -> None:
+def test_trends_are_printed(db: Path) -> None:
     (row,) = table(run("trend", "work", "harassed", "--value", "yes", "--db", db))
     assert float(row["conf_low"]) < 0.2 < float(row["conf_high"])
     assert float(row["p_value"]) < 1e-4
@@ -183,13 +183,13 @@ def test_text_is_for_people(db: Path) -> None:
         (["trend", "work", "pay", "--value", "9"], "pay is a number"),
     ],
 )
-def test_what_cannot_be_compared_is_told(db: Path, words: list[str], message: str) -> None:
+def test_impossible_comparisons_are_refused(db: Path, words: list[str], message: str) -> None:
     result = run(*words, "--db", db)
     assert result.exit_code in (1, 2)
     assert message in " ".join(result.stderr.split())
 
 
-def test_a_panel_is_told_of_and_batches_wait_for_the_wave_to_be_closed(tmp_path: Path) -> None:
+def test_a_panel_is_mentioned_and_batches_wait_until_the_wave_is_closed(tmp_path: Path) -> None:
     panel = _stored(tmp_path, "panel")
     commands = [["compare", "work", "harassed"], ["trend", "work", "harassed"]]
     for words in commands:

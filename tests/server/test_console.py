@@ -1,4 +1,4 @@
-"""The researchers' console: who may see and do what, and what each page and button does."""
+"""The console: who may see and do what, and what each page and button does."""
 
 import csv
 import hashlib
@@ -18,7 +18,7 @@ from server.store import Store
 
 __all__ = ["app", "signed_in", "survey_file"]
 ROOT = Path(__file__).parents[2]
-#: What is done to drafts stands in their history, not in the log.
+#: Changes of drafts are in their history, not in the log.
 IN_HISTORY = ("/surveys/idea/edit", "/surveys/idea/translations")
 NEW_PASSWORD = {"old": SECRET, "password": "nine clouds, a mill", "again": "nine clouds, a mill"}
 #: Who may see what.
@@ -52,7 +52,7 @@ PAGES = {
     "/log": ("owner",),
     "/api/log.csv": ("owner",),
 }
-#: Who may do what, with what is sent.
+#: Who may do what, with the form that is sent.
 ACTIONS: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
     "/surveys/canteen/open": (("owner",), {}),
     "/surveys/canteen/close": (("owner",), {}),
@@ -110,19 +110,19 @@ def test_each_change_needs_its_role_and_a_token_of_ours(
         assert (answer.status_code == 403) == (role not in roles), answer.text
 
 
-def test_nobody_is_let_in_without_signing_in(app: Flask) -> None:
+def test_nobody_has_access_without_signing_in(app: Flask) -> None:
     for address in PAGES:
         assert app.test_client().get(address, **HTTPS).status_code == 401
     for address, (_, form) in ACTIONS.items():
         assert app.test_client().post(address, data=form, **HTTPS).status_code == 401
 
 
-#: What only an owner may download; any other file is for analysts, too, and none for fieldworkers.
+#: Files that only an owner may download; analysts may have all others, and fieldworkers none.
 OWNERS_FILES = ("/ledger.", "/log.")
 
 
 def _downloads(app: Flask) -> set[str]:
-    """Addresses of all files that can be asked for under /api, one for each ending."""
+    """Return addresses of all files that can be asked for under /api, one for each ending."""
     found = set()
     for rule in app.url_map.iter_rules():
         if "GET" in (rule.methods or ()) and str(rule.endpoint).startswith("research."):
@@ -146,7 +146,7 @@ def test_each_file_needs_its_role(signed_in: Browsers, app: Flask) -> None:
                 role == "analyst" and not any(file in address for file in OWNERS_FILES)
             )
             answer = browser.get(address, **HTTPS)
-            # Others get the file, or are told that it is withheld from everybody.
+            # Others get the file, or learn that it is withheld from everybody.
             refused = answer.status_code == 403 and "you are signed in as" in answer.text
             assert refused == (not may), (name, address)
     for address in addresses:
@@ -206,14 +206,14 @@ def test_a_lost_link_is_replaced_and_says_nothing_of_its_use(
 
 
 @pytest.mark.parametrize("links", ["0", "-1", "1.5", "many", "100001", "", "९"])
-def test_a_number_of_links_that_is_none_is_told(signed_in: Browsers, links: str) -> None:
+def test_an_impossible_number_of_links_is_reported(signed_in: Browsers, links: str) -> None:
     answer = post(signed_in("cleo"), "/surveys/canteen/invitations", links=links)
     assert answer.status_code == 422
     assert "expected a whole number from 1 to 100,000" in answer.text
 
 
 @pytest.mark.parametrize("address", ["ftp://x.test", "x", "https://x.test/s", "data:,x"])
-def test_an_address_that_makes_useless_links_is_told(signed_in: Browsers, address: str) -> None:
+def test_an_address_that_makes_useless_links_is_reported(signed_in: Browsers, address: str) -> None:
     answer = post(signed_in("cleo"), "/surveys/canteen/invitations", links="1", address=address)
     assert answer.status_code == 422
     assert "expected an address such as https://survey.example.org" in answer.text
@@ -287,7 +287,7 @@ def test_a_link_to_set_up_ends_after_a_week(
 
 
 @pytest.mark.parametrize("form", [{"name": "a b"}, {"name": ""}, {"role": "king"}, {"name": "<b>"}])
-def test_a_name_or_role_that_is_none_is_told(signed_in: Browsers, form: dict[str, str]) -> None:
+def test_an_impossible_name_or_role_is_reported(signed_in: Browsers, form: dict[str, str]) -> None:
     answer = post(signed_in("ada"), "/people", **{"name": "dora", "role": "analyst", **form})
     assert answer.status_code == 422
     assert "A name has 1 to 64" in answer.text
@@ -307,7 +307,7 @@ def test_an_owner_removes_others_but_not_themselves(signed_in: Browsers, store: 
     assert other.get("/surveys", **HTTPS).status_code == 401
 
 
-def test_a_log_that_was_changed_is_said_to_be(signed_in: Browsers, store: Store) -> None:
+def test_a_changed_log_is_reported(signed_in: Browsers, store: Store) -> None:
     browser = signed_in("ada")
     store.database.connection.execute("DROP TRIGGER log_is_not_changed")
     store.database.connection.execute("UPDATE log SET who = 'eve' WHERE number = 1")

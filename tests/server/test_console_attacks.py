@@ -1,4 +1,4 @@
-"""What somebody with a session might try: other people's studies, single reports, and races."""
+"""Attacks with a session: other people's studies, single reports, and races."""
 
 import os
 import subprocess
@@ -90,7 +90,7 @@ def test_a_link_to_set_up_ends_with_the_account(store: Store, owner: FlaskClient
     other = owner.application.test_client()
     assert "dora, owner" in owner.get("/people", **HTTPS).text
     assert other.post(f"/setup/{links[0]}", **HTTPS).status_code == 200
-    # The second one would give whoever has it dora's account.
+    # The second link would give somebody dora's account.
     assert other.post(f"/setup/{links[1]}", **HTTPS).status_code == 404
     page = post(owner, "/people", name="emil", role="analyst").text
     code = page.partition("/setup/")[2].partition('"')[0]
@@ -116,7 +116,7 @@ def test_the_first_report_to_a_new_version_changes_no_page(
     assert [owner.get(page, **HTTPS).text for page in pages] == before
 
 
-def test_what_is_spent_tells_of_no_version_that_is_not_shown(
+def test_spends_reveal_no_version_that_is_not_shown(
     store: Store, survey: Survey, survey_file: Path
 ) -> None:
     assert list(ledger_of_survey(store, "canteen", "total", batch=True))

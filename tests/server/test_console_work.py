@@ -42,7 +42,7 @@ def store(database: Place, survey: Survey) -> Store:
 
 @pytest.fixture
 def browser(store: Store, database: Place) -> FlaskClient:
-    """A browser of an analyst."""
+    """Return a browser of an analyst."""
     return signed_in(database, "bob")
 
 
@@ -53,7 +53,7 @@ def test_a_model_of_a_number_is_linear(browser: FlaskClient) -> None:
     assert "Predicted mean, by: Do you eat meat?" in html
 
 
-def test_what_cannot_be_computed_is_told_at_its_field_with_what_was_chosen(
+def test_impossible_choices_are_reported_at_their_field_and_kept(
     browser: FlaskClient,
 ) -> None:
     page = sent(browser, TOGETHER, outcome="meat", errors="sandwich")
@@ -93,7 +93,7 @@ def test_estimates_are_calibrated_to_shares_that_are_typed_as_the_command_does(
     assert '<input id="share.old.yes" name="share.old.yes" inputmode="decimal" value="60"' in page
 
 
-def test_what_is_asked_for_is_of_the_wave_that_was_shown(
+def test_requests_are_about_the_wave_that_was_shown(
     browser: FlaskClient, store: Store, survey: Survey
 ) -> None:
     answered(store, survey, 2, 300)
@@ -153,7 +153,7 @@ def test_nothing_but_the_questions_can_be_chosen(
     assert with_query.status_code == (404 if form else 200)
 
 
-def test_what_cannot_be_told_is_said_in_words(
+def test_unknown_results_are_described_in_words(
     browser: FlaskClient, store: Store, survey: Survey
 ) -> None:
     answered(store, survey, 2, 100)
@@ -181,7 +181,7 @@ def test_tables_wait_for_closing_and_for_those_who_may_see_them(
     assert browser.get(table, **HTTPS).status_code == 403
     assert post(browser, TOGETHER, first="meat", second="price").status_code == 403
     other = signed_in(database, "cleo")
-    # Closed with nobody more, or with one: nothing says whether anybody came.
+    # Closed with nobody more, or with one: nothing shows whether anybody came.
     told = []
     for _ in range(2):
         store.surveys.close_waves("canteen")
@@ -232,7 +232,7 @@ def test_a_trial_is_filled_by_people_who_do_not_exist(
     html = browser.get("/results/canteen-trial", **HTTPS).text
     assert "<strong>300</strong> reports are shown" in html
     assert "nothing here is about real people" in html
-    # No respondent can see or answer it, nor anybody open it.
+    # No respondent can see or answer it, and nobody can open it.
     visitor = create_app({"DATABASE": database}).test_client()
     assert visitor.get("/s/canteen-trial").status_code == 404
     assert visitor.get("/api/surveys/canteen-trial").status_code == 404
@@ -240,7 +240,7 @@ def test_a_trial_is_filled_by_people_who_do_not_exist(
     owner = signed_in(database, "ada")
     assert post(owner, "/surveys/canteen-trial/open").status_code == 409
     assert post(browser, "/surveys/canteen-trial/trial", respondents="9").status_code == 409
-    # Real reports are as they were, and another trial begins from nothing.
+    # Real reports are unchanged, and another trial begins from nothing.
     assert store.reports.cells("canteen") == {(store.surveys.versions("canteen")[0], 1): 600}
     post(browser, "/surveys/canteen/trial", respondents="120")
     wait_for(browser, "/surveys/canteen/pilot", "being filled")
@@ -258,7 +258,7 @@ def test_a_survey_with_the_id_of_a_trial_is_never_overwritten(
 
 
 @pytest.mark.more
-def test_an_audit_reads_everything_and_tells_no_number_of_reports(
+def test_an_audit_reads_everything_and_states_no_number_of_reports(
     browser: FlaskClient, database: Place, store: Store
 ) -> None:
     assert post(browser, "/surveys/canteen/audit").status_code == 403
@@ -300,7 +300,7 @@ def test_work_that_ends_its_process_twice_is_given_up(store: Store) -> None:
     job = store.work.get("k")
     assert job is not None
     assert job.result == {"refused": "It was interrupted twice."}
-    # Whoever asks again has it tried again.
+    # If somebody asks again, it is tried again.
     store.work.ask("k", "canteen", {"what": "audit"})
     again = store.work.next()
     assert again is not None
@@ -318,7 +318,7 @@ def test_no_more_work_waits_than_can_be_done(
     assert "try again later" in answer.text
 
 
-def test_whoever_waits_is_told_for_how_much(
+def test_the_page_says_how_much_work_is_waiting(
     browser: FlaskClient, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(work, "begin", lambda _: None)
@@ -334,7 +334,7 @@ def test_whoever_waits_is_told_for_how_much(
     assert "Meanwhile 2 pieces of other work wait." in page
     (live,) = re.findall(r'data-live="([^"]+)"', page)
     assert browser.get(live, **HTTPS).get_json()["texts"]["queue"] in page
-    # Nothing waits for what is over.
+    # Nothing waits for work that is done.
     store.work.finish(store.work.of_survey("canteen")[-1].key, {})
     assert "as soon as it is there" in browser.get(second, **HTTPS).text
 
@@ -359,7 +359,7 @@ def test_live_parts_say_what_the_page_says_and_keep_nobody_signed_in(
 
 @pytest.mark.sqlite
 def test_every_page_answers_within_bounds_whatever_is_stored(browser: FlaskClient) -> None:
-    """Pages read snapshots of counts, so that none of them opens a report."""
+    """Pages read snapshots of counts, so none of them opens a report."""
     pages = ("/surveys", "/surveys/canteen", "/results/canteen", "/surveys/canteen/privacy")
     opened: list[str] = []
     store: Store = browser.application.extensions["store"]

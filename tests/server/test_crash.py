@@ -1,4 +1,4 @@
-"""What was acknowledged stays: through kills, a full disk, a stop in mid-load and a stuck store."""
+"""Acknowledged reports stay: through kills, a full disk, a stop under load and a stuck store."""
 
 import fcntl
 import json
@@ -28,7 +28,7 @@ from server.store import Place, Store
 from server.store.file import File
 from server.writer import BUSY, Writer
 
-# The tests are no package, so that no name of theirs can hide one of the application's.
+# The tests are not a package, so none of their names can hide a name of the application.
 sys.path.insert(0, str(Path(__file__).parent))
 
 from load import (
@@ -48,12 +48,12 @@ pytestmark = pytest.mark.both
 
 
 def _has(load: Load, status: int, count: int) -> bool:
-    """Return whether so many requests got this status."""
+    """Return whether this many requests got this status."""
     return load.count(status) >= count
 
 
 @pytest.mark.more
-def test_what_was_acknowledged_survives_four_kills(
+def test_acknowledged_reports_survive_four_kills(
     survey: Survey, survey_file: Path, database: Place
 ) -> None:
     with ExitStack() as running, Load(survey) as load:
@@ -63,7 +63,7 @@ def test_what_was_acknowledged_survives_four_kills(
             enough = load.count(201) + 200
             wait_until(partial(_has, load, 201, enough))
             server.kill()
-            load.url = ""  # which may be anybody's now
+            load.url = ""  # which may belong to anybody now
             server = running.enter_context(Server(database))
         load.url = server.url
         enough = load.count(201) + 200
@@ -83,7 +83,7 @@ def test_nothing_of_a_killed_server_goes_on(
 ) -> None:
     server = Server(database, survey_file, "--research-port", 0, ready=ready)
     try:
-        # One for each address, the two workers of the first and that of the other.
+        # There is one for each address, for the two workers of the first and that of the other.
         wait_until(lambda: len(server.below()) >= 4)
         left = server.below()
         server.process.kill()
@@ -141,7 +141,7 @@ def test_a_full_disk_refuses_and_loses_nothing(
 
 
 @pytest.mark.sqlite
-def test_a_plug_pulled_before_the_file_is_rewritten_leaves_no_deleted_report(
+def test_a_power_failure_before_the_rewrite_leaves_no_deleted_report(
     survey_file: Path, database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = survey_file.read_text()
@@ -166,14 +166,15 @@ def test_a_plug_pulled_before_the_file_is_rewritten_leaves_no_deleted_report(
 
 @pytest.mark.sqlite
 @pytest.mark.more
-def test_a_stop_in_mid_load_answers_what_it_began_to(
+def test_a_stop_under_load_completes_answers_that_have_begun(
     survey: Survey, survey_file: Path, database: Path
 ) -> None:
     with Server(database, survey_file) as server, Load(survey, server.url) as load:
         wait_until(lambda: load.count(201) >= 300)
-        # The clients go on for ever, and keep their connections: it must not wait for them.
+        # The clients go on for ever and keep their connections, so the server must not wait for
+        # them.
         assert server.stop() == 0
-    # Those who got no byte know that they must try again; nobody got a part of an answer.
+    # Clients that got no byte know that they must try again; nobody got a part of an answer.
     assert not any(load.lost.values())
     assert {one.status for one in load.answers.values()} <= {201, 503}
     wal = Path(f"{database}-wal")
@@ -183,7 +184,7 @@ def test_a_stop_in_mid_load_answers_what_it_began_to(
 
 @contextmanager
 def _stuck(database: Place) -> Iterator[None]:
-    """Another process has the file lock."""
+    """Let another process hold the file lock."""
     with open(f"{database}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
@@ -196,7 +197,7 @@ def test_a_stuck_store_refuses_in_time_and_is_read_meanwhile(
 ) -> None:
     sent = dict(islice(submissions(survey), 16))
     path, bodies = f"/api/surveys/{survey.id}/reports", list(sent.values())
-    # One worker: each knows of itself alone that it is stuck.
+    # There is one worker, since each worker knows only of itself that it is stuck.
     with Server(database, survey_file, "--workers", 1) as server:
 
         def send() -> list[Answer]:
@@ -216,7 +217,7 @@ def test_a_stuck_store_refuses_in_time_and_is_read_meanwhile(
             answers, patience = waiting.result()
             assert all(map(is_busy, answers))
             assert median(reading) < patience / 2
-            # It is known by now, so that nobody waits any more.
+            # The server knows by now that it is stuck, so nobody waits any more.
             assert json.loads(get(server.url, "/healthz").body)["status"] != "ok"
             answers, seconds = timed(send)
             assert all(map(is_busy, answers))
@@ -258,7 +259,7 @@ def test_more_than_may_wait_are_refused_at_once(
 
 
 @pytest.mark.sqlite
-def test_one_who_waited_too_long_is_told_so_and_may_be_stored_later(
+def test_a_report_that_waited_too_long_is_refused_and_may_be_stored_later(
     store: Store, survey: Survey, database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(writer, "STUCK", math.inf)

@@ -1,4 +1,4 @@
-"""What the page Together says of a table of two questions: nothing that cannot be said."""
+"""The page Together says only what is known about a table of two questions."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from server.console.crosstabs import independence, telling
 
 
 def row(estimate: float | None, low: float, high: float, flag: str = "") -> dict[str, Any]:
-    """A difference between those who eat no meat and those who do."""
+    """Return a difference between people who eat no meat and people who do."""
     terms = {"quantity": "difference", "first": "no", "second": "soup"}
     ends = {"estimate": estimate, "conf_low": low, "conf_high": high}
     return {**terms, **ends, "flag": flag}
@@ -26,7 +26,7 @@ def row(estimate: float | None, low: float, high: float, flag: str = "") -> dict
         (row(0.2, -0.1, 0.3), ""),
     ],
 )
-def test_a_difference_is_told_as_far_as_it_is_possible(
+def test_a_difference_is_described_as_far_as_it_is_known(
     survey: Survey, difference: dict[str, Any], told: str
 ) -> None:
     reference = {**difference, "quantity": "row-share", "first": "yes"}
@@ -51,7 +51,7 @@ def test_pictures_show_no_estimate_that_the_table_does_not() -> None:
         (0.31, "as much in 31 of 100 studies"),
     ],
 )
-def test_how_seldom_chance_does_so_is_told_in_whole_studies(p_value: float, told: str) -> None:
+def test_p_values_are_described_in_numbers_of_studies(p_value: float, told: str) -> None:
     assert independence({"p_value": p_value}).endswith(told)
 
 

@@ -1,4 +1,4 @@
-"""What becomes of a batch of submissions, clause by clause, without a database."""
+"""Check decisions about a batch of submissions, clause by clause, without a database."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -20,7 +20,7 @@ from server.wire import Refusal, Submission
 
 TODAY = date(2026, 3, 1)
 ADA, BOB = b"a" * 16, b"b" * 16
-#: Millionths of ε that each report costs, and of the cap.
+#: Millionths of ε: the cost of each report, and the cap.
 CHARGE, CAP = 100_000, 300_000
 
 
@@ -61,7 +61,7 @@ INVITED = survey(access="invited")
 
 
 def submission(rid: int = 1, **changes: Any) -> Submission:
-    """Return what Ada sends in wave 1, or something else."""
+    """Return Ada's submission in wave 1, or a changed one."""
     one = Submission(SURVEY, 1, bytes([rid] * 16), ADA, None, {"a": 1})
     return replace(one, **changes)
 
@@ -75,7 +75,7 @@ def known(
     unused: Sequence[tuple[int, bytes]] = (),
     cells: dict[Key, Cell] | None = None,
 ) -> Known:
-    """Return what a store knows whose respondents have spent so much."""
+    """Return the knowledge of a store whose respondents have spent this much."""
     return Known(
         surveys={current.id: Asked(current, open_waves, Steps())},
         reports={
@@ -89,7 +89,7 @@ def known(
 
 
 def times(n: int, of: Survey = SURVEY) -> Spent:
-    """Return what was spent by whoever has answered a survey so often."""
+    """Return the spends of a respondent who has answered a survey this often."""
     return Spent(((of.terms, n),), n * CHARGE)
 
 
@@ -126,7 +126,7 @@ def test_a_first_report_is_stored_charged_and_counted() -> None:
 # Retries
 
 
-def test_a_report_that_is_stored_is_known_whatever_has_happened_since() -> None:
+def test_a_stored_report_is_known_whatever_has_happened_since() -> None:
     over = survey(closes="2026-02-28", proof_of_work=9)
     state = known({ADA: times(3)}, current=over, open_waves=(), stored=[submission()])
     decision = decide([submission()], state, TODAY)
@@ -144,7 +144,7 @@ def test_an_id_of_another_report_is_refused(change: dict[str, Any]) -> None:
     decision = decide([submission(**change)], state, TODAY)
     assert words(decision) == ["rid-reused"]
     assert is_empty(decision)
-    # In the same batch, too.
+    # The same holds within a batch.
     assert words(decide([submission(), submission(**change)], known(), TODAY)) == [
         201,
         "rid-reused",
@@ -181,7 +181,7 @@ def test_a_wave_that_is_not_open_is_refused_and_the_open_ones_are_named() -> Non
     assert refusal(submission(), open_waves=()).expected == "an open wave: none"
 
 
-def test_work_is_asked_for_as_the_current_version_says() -> None:
+def test_the_current_version_says_how_much_work_is_required() -> None:
     asking = survey(proof_of_work=9)
     assert refusal(submission(work=8), current=asking) == Refusal(
         "work-required", "work", "9 bits of work", "8", 9
@@ -206,7 +206,7 @@ def test_a_report_that_just_fits_under_the_cap_is_taken_and_the_next_is_not() ->
 def test_every_cap_that_was_promised_holds() -> None:
     higher, lower = survey(cap=5), survey(cap=0.2)
     spent = Spent(((lower.terms, 2),), 2 * CHARGE)
-    # Of the version that was answered, of the one at hand, and of the one published last.
+    # The caps of the answered version, of the one at hand, and of the one published last.
     state: dict[str, Any] = {"spent": {ADA: spent}, "answered": [lower], "current": higher}
     assert refusal(submission(survey=higher), **state).word == "cap-exceeded"
     state |= {"spent": {ADA: times(2, higher)}, "answered": [higher]}
@@ -235,11 +235,11 @@ def test_reports_of_one_pseudonym_to_two_versions_add_up() -> None:
     spent = Spent(tuple(sorted([(SURVEY.terms, 2), (other.terms, 1)])), CAP)
     assert decision.moves == [("tenths", spent, 1)]
     assert len(decision.tallies) == 3
-    # The least cap of the three holds for the next one.
+    # The least of the three caps holds for the next report.
     assert refusal(*batch, submission(4, survey=other)).word == "cap-exceeded"
 
 
-def test_what_one_spends_is_neither_anothers_nor_that_of_another_survey() -> None:
+def test_spends_belong_to_one_respondent_and_one_survey() -> None:
     other = survey(id="other")
     state = known({ADA: times(3)})
     state = replace(state, surveys={**state.surveys, "other": Asked(other, (1,), Steps())})
@@ -249,7 +249,7 @@ def test_what_one_spends_is_neither_anothers_nor_that_of_another_survey() -> Non
     assert [row[:2] for row in decision.charges] == [("other", ADA), ("tenths", BOB)]
 
 
-def test_what_a_memory_costs_depends_on_earlier_waves_and_what_was_charged_for_them() -> None:
+def test_the_cost_of_a_memory_depends_on_earlier_waves_and_their_charges() -> None:
     remembered = read('kind = "yes-no"\nepsilon = 0.5\nepsilon_forever = 1', cap=9)
 
     def charge(waves: int, charged: int) -> int:
@@ -261,9 +261,9 @@ def test_what_a_memory_costs_depends_on_earlier_waves_and_what_was_charged_for_t
     third = remembered.charge_after([(remembered, 2)])
     assert third < charge(1, 500_000) == 500_000
     assert charge(2, 1_000_000) == third
-    # Earlier releases charged too little: the next wave makes up for it.
+    # Earlier releases charged too little, so the next wave makes up for it.
     assert charge(2, 999_000) == third + 1_000
-    # Within a batch, too, each report is charged in the light of those before it.
+    # Within a batch, too, each report is charged in the light of earlier ones.
     batch = [submission(rid, survey=remembered) for rid in (1, 2, 3)]
     (row,) = decide(batch, known(current=remembered), TODAY).charges
     assert (row.submissions, row.charged) == (3, 1_000_000 + third)
@@ -290,7 +290,7 @@ def test_without_an_unused_invitation_nobody_is_let_in(key: bytes | None, got: s
     assert (why.word, why.got) == ("invitation", got)
 
 
-def test_an_invitation_is_good_for_its_own_wave_and_survey() -> None:
+def test_an_invitation_is_valid_for_its_own_wave_and_survey() -> None:
     assert refusal(invited(), current=INVITED, unused=[(2, b"key")]).word == "invitation"
     state = known(current=INVITED)
     state = replace(state, unused={("other", 1, b"key")})
@@ -312,7 +312,7 @@ def test_a_refused_report_leaves_its_invitation_unused() -> None:
     assert decision.used == [("tenths", 1, b"key")]
 
 
-def test_an_invitation_is_asked_for_if_either_version_does_so() -> None:
+def test_an_invitation_is_required_if_either_version_requires_one() -> None:
     assert refusal(submission(), current=INVITED).expected == "that of an invitation"
     assert refusal(invited(key=None)).expected == "that of an invitation"
     assert refusal(submission(invitation=b"key"), unused=[(1, b"key")]).expected == (
@@ -323,7 +323,7 @@ def test_an_invitation_is_asked_for_if_either_version_does_so() -> None:
 # All together
 
 
-def test_the_first_of_several_reasons_is_told() -> None:
+def test_the_first_of_several_reasons_is_given() -> None:
     state: dict[str, Any] = {"spent": {ADA: times(3, INVITED)}, "answered": [INVITED]}
     told = []
     for last_day, wave, work in (
@@ -359,7 +359,7 @@ def test_sizes_are_counted_where_reports_count_for_different_numbers_of_symbols(
     batch = [submission(n, survey=bits, reports=one["reports"]) for n, one in enumerate(people)]
     decision = decide(batch, known(current=bits), TODAY)
     (tally,), (sizes,) = decision.tallies, decision.sizes
-    # A report that counts for so many symbols adds to so many of the tally.
+    # A report that counts for this many symbols adds to as many counts of the tally.
     assert sizes.counts.sum() == 9
     assert (sizes.symbols * sizes.counts).sum() == tally.counts.sum() > 0
 

@@ -1,4 +1,4 @@
-"""The command `decode`: its table, its messages, and its exit codes."""
+"""Check the command `decode`: its table, its messages, and its exit codes."""
 
 import csv
 import io
@@ -32,7 +32,10 @@ def run(*arguments: object) -> Result:
 
 @pytest.fixture
 def files(tmp_path: Path) -> list[object]:
-    """Reports of a tenth of people whose value, "plum", is no candidate, and of the three."""
+    """Write reports of people.
+
+    A tenth have the value "plum", which is not one of three candidates.
+    """
     rng = np.random.default_rng(1)
     counts = []
     for cohort, people in enumerate(rng.multinomial(PEOPLE, np.full(32, 1 / 32))):
@@ -60,7 +63,7 @@ def test_decode_prints_exactly_the_columns_of_the_original(files: list[object]) 
     assert [row["string"] for row in rows[:3]] == ["apple", "pear", "'-fig"]
     assert [row["detected"] for row in rows] == ["yes"] * 3 + ["no"] * 2
     for row, share in zip(rows, [*SHARES.values(), 0, 0], strict=True):
-        # Standard errors are near 0.005; off by 4 with chance 6e-5 each.
+        # Standard errors are near 0.005; each is off by 4 with probability 6e-5.
         assert abs(float(row["proportion"]) - share) < 4 * float(row["prop_std_error"])
         assert 0 <= float(row["prop_low_95"]) < float(row["prop_high_95"]) <= 1
         assert float(row["estimate"]) == pytest.approx(PEOPLE * float(row["proportion"]), rel=1e-8)
@@ -79,12 +82,12 @@ def test_the_detected_have_wider_intervals_and_can_be_printed_alone(files: list[
     every = json.loads(run(*files, "--json").stdout)
     assert json.loads(run(*files, "--json", "--detected").stdout) == every[:3]
     for row in every[:3]:
-        # 3 of 5 are chosen: 97 % each, so 2.170 instead of 1.960 standard errors.
+        # 3 of 5 are chosen, so each level is 97 %, with 2.170 instead of 1.960 standard errors.
         width = row["prop_high_95"] - row["prop_low_95"]
         assert width == pytest.approx(2 * 2.170 * row["prop_std_error"], rel=1e-3)
 
 
-def test_options_say_what_is_promised(files: list[object]) -> None:
+def test_messages_state_the_promise_of_the_options(files: list[object]) -> None:
     result = run(*files, "--any-false", "0.01", "--level", "0.9")
     assert "any is false is at most 1 % (Bonferroni)" in result.stderr
     assert "prop_low_90,prop_high_90" in result.stdout

@@ -15,7 +15,7 @@ from server.store import Store
 __all__ = ["app", "signed_in", "survey_file"]
 
 
-def test_changed_lines_come_with_some_around_them_and_the_question_they_stand_in() -> None:
+def test_changed_lines_come_with_neighbors_and_their_question() -> None:
     found = differences(IDEA, IDEA.replace("Two?", "Two, really?"))
     assert found == [
         Line("gap", "…"),
@@ -25,7 +25,7 @@ def test_changed_lines_come_with_some_around_them_and_the_question_they_stand_in
         Line("new", 'text = "Two, really?"'),
         Line("same", "epsilon = 1.0"),
     ]
-    # Where the id is not among the lines that are shown, it is told above them.
+    # If the id is not among the shown lines, it is named above them.
     found = differences(IDEA, f"{IDEA}required = true\n")
     assert [found[0], found[-1]] == [Line("gap", "… two"), Line("new", "required = true")]
 
@@ -49,7 +49,7 @@ def test_old_and_new_lines_are_those_that_differ(old: str, new: str) -> None:
             rest_old.remove(line.text)
         if line.kind in ("new", "same"):
             rest_new.remove(line.text)
-    # What is not shown is the same in both.
+    # The lines that are not shown are equal in both.
     assert rest_old == rest_new
     assert sum(line.kind in ("old", "new") for line in found) > 0
     assert differences(new, new) == []

@@ -1,4 +1,4 @@
-"""What `deniable doctor` sees of a machine, on made-up ones that each have one fault."""
+"""Check what `deniable doctor` reports about simulated machines that each have one fault."""
 
 import json
 import os
@@ -31,13 +31,13 @@ UNIT = made("systemd", Settings("survey.example.org"))["deniable.service"]
 
 @pytest.fixture
 def root(tmp_path: Path, db: Path) -> Path:
-    """The system files of a machine that is as it should be."""
+    """Return the system files of a machine without faults."""
     folder = tmp_path / "root"
     for name, text in {
         "proc/77/cmdline": "/opt/bin/python\0/opt/bin/deniable\0serve\0",
         "proc/77/limits": LIMITS.format(core=0, files=65536),
         "proc/78/cmdline": "/bin/cat\0serve\0",
-        # Another survey's, and one that is another user's or has ended.
+        # One is another survey's, one is another user's, and one has ended.
         "proc/79/cmdline": "deniable\0serve\0--db=/elsewhere/deniable.db\0",
         "proc/80/cmdline": "deniable\0serve\0--db\0deniable.db\0",
         "proc/swaps": "Filename Type Size Used Priority\n/dev/zram0 partition 1 0 100\n",
@@ -66,13 +66,13 @@ def db(tmp_path: Path) -> Path:
 
 
 def wrong(db: Path, root: Path) -> dict[str, str]:
-    """Return the wrong findings, by subject."""
+    """Return the findings of faults, by subject."""
     found = [one for one in machine.look(db, TODAY, root) if not one.ok]
     assert all(one.advice for one in found)
     return {one.subject: one.finding for one in found}
 
 
-def test_a_machine_that_is_as_it_should_be(db: Path, root: Path) -> None:
+def test_a_machine_without_faults(db: Path, root: Path) -> None:
     assert wrong(db, root) == {}
     subjects = {one.subject for one in machine.look(db, TODAY, root)}
     assert {"disk", "deletions", "swap", "open files of process 77"} <= subjects
@@ -96,7 +96,7 @@ def test_servers_of_this_database_are_found_by_any_name(db: Path, root: Path) ->
     assert said() == "1 serve this database here"
 
 
-def test_where_the_journal_is_is_said(db: Path, root: Path) -> None:
+def test_the_place_of_the_journal_is_reported(db: Path, root: Path) -> None:
     def said() -> str:
         (found,) = (one for one in machine.look(db, TODAY, root) if one.subject == "journal")
         return found.finding
@@ -108,7 +108,7 @@ def test_where_the_journal_is_is_said(db: Path, root: Path) -> None:
     assert said().startswith("the journal is on the disk")
 
 
-def test_caddy_is_read_by_the_file_that_it_runs_with(db: Path, root: Path) -> None:
+def test_the_file_with_which_caddy_runs_is_read(db: Path, root: Path) -> None:
     edit("etc/caddy/caddy.json", "{}")(db, root)
     edit("etc/caddy/ours.json", made("caddy", Settings("a.example.org"))["caddy.json"])(db, root)
     edit("proc/5/cmdline", "/usr/bin/caddy\0run\0--config\0/etc/caddy/ours.json\0")(db, root)
@@ -174,7 +174,7 @@ FAULTS: dict[str, tuple[Callable[[Path, Path], object], str, str]] = {
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_each_fault_is_seen_alone(name: str, db: Path, root: Path) -> None:
+def test_each_fault_is_reported_alone(name: str, db: Path, root: Path) -> None:
     change, subject, said = FAULTS[name]
     change(db, root)
     found = wrong(db, root)
@@ -182,14 +182,14 @@ def test_each_fault_is_seen_alone(name: str, db: Path, root: Path) -> None:
     assert said in found[subject]
 
 
-def test_encrypted_swap_is_no_fault(db: Path, root: Path) -> None:
+def test_encrypted_swap_is_accepted(db: Path, root: Path) -> None:
     edit("proc/swaps", "Filename\n/dev/dm-1 partition 1 0 -2\n")(db, root)
     assert wrong(db, root).keys() == {"swap"}
     edit("sys/block/dm-1/dm/uuid", "CRYPT-LUKS2-x")(db, root)
     assert wrong(db, root) == {}
 
 
-def test_what_was_to_be_deleted_is_seen(tmp_path: Path, root: Path) -> None:
+def test_overdue_deletions_are_reported(tmp_path: Path, root: Path) -> None:
     db, survey = tmp_path / "kept/panel.db", tmp_path / "panel.toml"
     text = EXAMPLE.with_name("staff-panel.toml").read_text()
     survey.write_text(text)
@@ -206,7 +206,7 @@ def deletions(db: Path, root: Path, today: date) -> list[Check]:
     return [one for one in machine.look(db, today, root) if one.subject == "deletions"]
 
 
-def test_a_series_of_backups_that_does_not_go_on_is_seen(db: Path, root: Path) -> None:
+def test_a_series_of_backups_that_has_stopped_is_reported(db: Path, root: Path) -> None:
     store = Store(db)
     current = store.surveys.current("work-2026")
     assert current is not None
@@ -225,7 +225,7 @@ def test_a_series_of_backups_that_does_not_go_on_is_seen(db: Path, root: Path) -
     store.close()
 
 
-def test_a_full_disk_is_seen(db: Path, root: Path) -> None:
+def test_a_full_disk_is_reported(db: Path, root: Path) -> None:
     free = shutil.disk_usage(db.parent).free
     with db.open("r+b") as file:
         before = db.stat().st_size
@@ -246,12 +246,12 @@ def test_a_full_disk_is_seen(db: Path, root: Path) -> None:
         ("https://127.0.0.1:1", "no answer"),
     ],
 )
-def test_addresses_that_cannot_be_looked_at_are_refused(url: str, said: str) -> None:
+def test_addresses_that_cannot_be_checked_are_refused(url: str, said: str) -> None:
     with pytest.raises(Unreachable, match=said):
         list(outside.look(url))
 
 
-def test_command_prints_what_it_saw_and_what_to_do(db: Path) -> None:
+def test_command_prints_findings_and_advice(db: Path) -> None:
     db.chmod(0o644)
     words = ["doctor", "--db", str(db)]
     done = CliRunner().invoke(main, words)

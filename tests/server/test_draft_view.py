@@ -10,7 +10,7 @@ from server.editing.draft_view import STUDY, DraftView, Missing
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted([*(ROOT / "examples").glob("*.toml"), *(ROOT / "server/studies").glob("*.toml")])
-#: What files can hold beside what examples hold.
+#: Content that files can have and examples do not.
 ODD = '''
 title = """
 A title
@@ -54,7 +54,7 @@ def test_both_see_the_same_in_every_part(text: str) -> None:
 
 
 @pytest.mark.parametrize("read", [DraftView, DraftFile])
-def test_what_is_not_there_is_told(read: type[DraftView]) -> None:
+def test_missing_parts_are_reported(read: type[DraftView]) -> None:
     with pytest.raises(SurveyError, match="not TOML"):
         read("title = ")
     for part in ("question/b", "poem/a", ""):
@@ -62,7 +62,7 @@ def test_what_is_not_there_is_told(read: type[DraftView]) -> None:
             read(ODD).data(part)
 
 
-def test_what_is_seen_of_a_part_changes_with_it_alone() -> None:
+def test_the_view_of_a_part_changes_only_with_the_part() -> None:
     before, after = (DraftView(text) for text in (ODD, ODD.replace("0.5", "0.25")))
     assert before.seen(STUDY) == after.seen(STUDY)
     assert before.seen("question/a") != after.seen("question/a")

@@ -1,4 +1,4 @@
-"""Drafts in the console: they begin, have a history, and are published as they were read."""
+"""Drafts in the console begin, have a history, and are published as they were read."""
 
 import io
 import json
@@ -29,7 +29,7 @@ __all__ = ["app", "signed_in", "survey_file"]
 EXAMPLE = Path(__file__).parents[2] / "examples" / "well-being.toml"
 
 
-def test_the_last_moment_belongs_to_one_of_two(store: Store) -> None:
+def test_of_two_changes_at_the_same_time_one_is_stored(store: Store) -> None:
     store.drafts.begin("race", IDEA, "ada", "began it")
     before = store.drafts.get("race")
     assert before is not None
@@ -39,7 +39,7 @@ def test_the_last_moment_belongs_to_one_of_two(store: Store) -> None:
     assert toml(store, "race") == "a"
 
 
-def test_history_is_bounded_and_one_persons_changes_at_a_place_are_one(store: Store) -> None:
+def test_history_is_bounded_and_joins_one_persons_changes_at_a_place(store: Store) -> None:
     store.drafts.begin("long", IDEA, "ada", "began it")
     draft = store.drafts.get("long")
     assert draft is not None
@@ -60,7 +60,7 @@ def test_an_earlier_version_comes_back(signed_in: Browsers, store: Store) -> Non
     assert "brought version 1 back" in browser.get("/surveys/idea/history", **HTTPS).text
 
 
-def test_translations_stand_side_by_side_and_must_be_whole(
+def test_translations_are_side_by_side_and_must_be_complete(
     signed_in: Browsers, store: Store
 ) -> None:
     browser = signed_in("ada")
@@ -91,7 +91,7 @@ def test_translations_stand_side_by_side_and_must_be_whole(
     assert toml(store) == IDEA
 
 
-def test_a_text_that_is_the_same_in_two_languages_is_remarked_on_and_no_mistake(
+def test_equal_texts_in_two_languages_give_a_remark_and_no_error(
     signed_in: Browsers,
 ) -> None:
     browser, where = signed_in("ada"), "/surveys/idea/translations"
@@ -104,7 +104,7 @@ def test_a_text_that_is_the_same_in_two_languages_is_remarked_on_and_no_mistake(
         post(browser, where, part=part, seen=seen(browser, part), **named)
     page = browser.get(where, **HTTPS).text
     told = "in fr the same as in en: not translated?"
-    # The title is plain: it is the same in all languages.
+    # The title is the same in all languages.
     for part, remarks in (("study", 1), ("question/one", 0), ("question/two", 1)):
         assert page.partition(f'id="{part}"')[2].partition("</section>")[0].count(told) == remarks
     assert "2 texts are the same in two languages or more" in page
@@ -136,7 +136,7 @@ def test_all_typed_translations_are_saved_at_once_and_a_mistake_in_one_loses_non
     assert 'text = {en = "One?", fr = "Un ?"}' in toml(store)
     assert "Deux {answer.nobody} ?" in answer.text
     assert "nobody" not in toml(store)
-    # What somebody else has changed in the meantime is not overwritten, and what was typed stays.
+    # Changes that somebody else made meanwhile are not overwritten, and the typed text stays.
     sent["question/two:text.fr"] = "Deux ?"
     post(browser, EDIT, **(fields(browser, "question/two") | {"text.en": "Second?", "do": "save"}))
     answer = post(browser, where, **sent)
@@ -164,7 +164,7 @@ def test_after_publishing_the_page_says_what_has_been_frozen(signed_in: Browsers
 
 
 @pytest.mark.parametrize("page", ["edit", "publish", "plan"])
-def test_pages_say_in_words_what_is_technical(signed_in: Browsers, store: Store, page: str) -> None:
+def test_pages_explain_technical_terms(signed_in: Browsers, store: Store, page: str) -> None:
     draft = store.drafts.get("idea")
     assert draft is not None
     capped = IDEA.replace("epsilon = 1.0", "epsilon = 9.0").replace(
@@ -177,14 +177,12 @@ def test_pages_say_in_words_what_is_technical(signed_in: Browsers, store: Store,
     if page != "plan":
         assert "odds of up to more than a billion to 1" in text
         assert "likelier to send the true answer" in text
-        # The term of art is small print.
+        # The technical term is in small print.
         small = re.findall(r"<small[^>]*>([^<]*)</small>", text)
         assert any("In a methods section: mechanism krr, channel window" in one for one in small)
 
 
-def test_a_cap_that_is_too_low_is_a_problem_and_no_mistake(
-    signed_in: Browsers, store: Store
-) -> None:
+def test_a_cap_that_is_too_low_is_a_problem_and_no_error(signed_in: Browsers, store: Store) -> None:
     browser = signed_in("ada")
     capped = fields(browser, "study") | {"privacy.cap": "2", "do": "save"}
     assert post(browser, EDIT, **capped).status_code == 303
@@ -219,7 +217,7 @@ def test_a_survey_is_uploaded_published_as_read_and_hidden_until_it_is_opened(
     assert served.data == preview.data
     names = {*served.headers.keys(), *preview.headers.keys()}
     differ = {name for name in names if served.headers.get(name) != preview.headers.get(name)}
-    # Caches are told, too, that the preview depends on who is signed in.
+    # Caches learn that the preview depends on who is signed in.
     assert differ == {"Content-Security-Policy", "X-Frame-Options", "Vary"}
     first, second = (
         one.headers["Content-Security-Policy"].split("; ") for one in (served, preview)
@@ -246,7 +244,7 @@ def test_a_survey_is_uploaded_published_as_read_and_hidden_until_it_is_opened(
         ([("a.toml", IDEA.replace('"idea"', '"canteen-trial"').encode())], ""),
     ],
 )
-def test_files_that_are_no_survey_are_told(
+def test_files_without_a_survey_are_refused(
     signed_in: Browsers, files: list[tuple[str, bytes]], told: str
 ) -> None:
     answer = upload(signed_in("ada"), *files)
@@ -266,7 +264,7 @@ def test_a_draft_is_deleted_with_its_history_alone(signed_in: Browsers, store: S
         assert store.database.query(f"SELECT count(*) FROM {table}").fetchone() == (0,)
 
 
-def test_an_upload_never_replaces_what_was_not_seen(signed_in: Browsers, store: Store) -> None:
+def test_an_upload_never_replaces_an_unseen_change(signed_in: Browsers, store: Store) -> None:
     browser = signed_in("bob")
     files = {"files": [(io.BytesIO(IDEA.replace("One?", "Uno?").encode()), "idea.toml")]}
     answer = post(browser, "/surveys/new", how="file", **files)
@@ -310,7 +308,7 @@ def test_the_id_of_a_pilot_never_becomes_that_of_a_survey(
     real = read_draft(taken.decode(), {}).survey
     with pytest.raises(StoreError, match="expected a pilot, whose answers are made up"):
         store.surveys.publish(real)
-    # Nor is a survey ever taken for a pilot, whatever it is called.
+    # Nor is a survey ever taken for a pilot, whatever its id is.
     other = read_draft(IDEA.replace('"idea"', '"real-pilot"', 1), {}).survey
     store.surveys.publish(other)
     store.surveys.open_wave("real-pilot")
@@ -327,14 +325,14 @@ def test_long_ids_that_begin_alike_have_copies_of_their_own() -> None:
     assert trial_id("short", PILOT_END) == "short-pilot"
 
 
-def test_pages_say_no_less_than_is_spent(signed_in: Browsers, store: Store) -> None:
+def test_pages_never_understate_what_is_spent(signed_in: Browsers, store: Store) -> None:
     draft = store.drafts.get("idea")
     assert draft is not None
     precise = IDEA.replace("epsilon = 1.0", "epsilon = 1.00041")
     store.drafts.change(draft, precise, "ada", "made it precise")
     for page in ("edit", "plan", "publish"):
         text = signed_in("ada").get(f"/surveys/idea/{page}", **HTTPS).text
-        # Twice what each is shown to cost, which is rounded up.
+        # Twice the shown cost of each, which is rounded up.
         assert re.search(r"ε = 2\.001\b", text), page
     assert [up(one) for one in (1.23449, 1.0049, 0.99999, 1.999999997, 10.049, 3, 0.001)] == [
         "1.2345", "1.0049", "0.99999", "2", "10.049", "3", "0.001",

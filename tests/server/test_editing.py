@@ -1,4 +1,4 @@
-"""The editor: what forms change of a file, what they leave, and what two people do at once."""
+"""The editor: what forms change in a file, what they leave, and what two people do at once."""
 
 import io
 import re
@@ -78,7 +78,7 @@ def test_two_people_change_two_questions_and_both_stay(signed_in: Browsers, stor
     assert {"Ada's?", "Bob's?"} <= set(re.findall(r'text = "(.*)"', toml(store)))
 
 
-def test_nobody_overwrites_what_they_have_not_seen(signed_in: Browsers, store: Store) -> None:
+def test_nobody_overwrites_an_unseen_change(signed_in: Browsers, store: Store) -> None:
     ada, bob = signed_in("ada"), signed_in("bob")
     mine, theirs = fields(ada, "question/one"), fields(bob, "question/one")
     post(ada, EDIT, do="save", **(mine | {"text": "Ada's?"}))
@@ -86,7 +86,7 @@ def test_nobody_overwrites_what_they_have_not_seen(signed_in: Browsers, store: S
     assert answer.status_code == 409
     assert "ada changed this in the meantime" in answer.text
     assert "Ada&#39;s?" in toml(store).replace("'", "&#39;")
-    # What was typed is still there, and can be stored once more, now that it is known.
+    # The typed text is still there, and can be stored again, now that the change is known.
     assert "Bob&#39;s?" in answer.text
     again = theirs | {"text": "Bob's?", "seen": seen(bob, "question/one")}
     assert post(bob, EDIT, do="save", **again).status_code == 303
@@ -141,7 +141,7 @@ def test_the_grid_of_noise_is_typed_as_a_whole_number(signed_in: Browsers, store
         assert told in unescape(answer.text)
 
 
-def test_another_id_follows_into_conditions_texts_and_tables(
+def test_a_changed_id_is_changed_in_conditions_texts_and_tables(
     signed_in: Browsers, store: Store
 ) -> None:
     text = (ROOT / "examples" / "working-conditions.toml").read_text()
@@ -158,7 +158,7 @@ def test_another_id_follows_into_conditions_texts_and_tables(
 
 
 @pytest.mark.parametrize(("part", "wrong", "told"), MISTAKES)
-def test_a_mistake_is_told_and_what_was_typed_stays(
+def test_a_mistake_is_reported_and_the_typed_text_stays(
     signed_in: Browsers, store: Store, part: str, wrong: dict[str, str], told: str
 ) -> None:
     browser = signed_in("bob")
@@ -170,7 +170,7 @@ def test_a_mistake_is_told_and_what_was_typed_stays(
         assert f'value="{text}"' in answer.text or text in ("", "laplace", "poem") or ">" in text
 
 
-def test_what_a_condition_needs_cannot_be_deleted(signed_in: Browsers, store: Store) -> None:
+def test_parts_that_a_condition_needs_cannot_be_deleted(signed_in: Browsers, store: Store) -> None:
     browser = signed_in("bob")
     chosen = {"shows_if.0.choice": "one = 'yes'", "do": "save"}
     assert post(browser, EDIT, **(fields(browser, "question/two") | chosen)).status_code == 303
@@ -218,7 +218,7 @@ def test_a_grid_is_made_changed_and_dissolved(signed_in: Browsers, store: Store)
     over = {"matrix": "How much do you agree?", "help": "Of the last month.", "section": "Ward"}
     form = fields(browser, "question/led") | over | {"do": "save"}
     assert post(browser, EDIT, **form).status_code == 303
-    # A grid has two rows at least; another one is added by copying.
+    # A grid has at least two rows; another one is added by copying.
     assert DraftFile(toml(store)).ids() == ["one", "led", "led-2", "two"]
     copied = {"do": "copy", "part": "question/led", "seen": seen(browser, "question/led")}
     assert post(browser, EDIT, **copied).status_code == 303
@@ -230,14 +230,14 @@ def test_a_grid_is_made_changed_and_dissolved(signed_in: Browsers, store: Store)
     assert [("help" in table, "section" in table) for table in tables] == [
         (True, True), (False, False), (False, False),
     ]  # fmt: skip
-    # What all rows have in common is changed at any of them.
+    # The parts that all rows share can be changed at any of them.
     changed = {"matrix": "Do you agree?", "points": "no\r\npartly\r\nyes", "do": "save"}
     assert post(browser, EDIT, **(fields(browser, "question/led-2") | changed)).status_code == 303
     file = DraftFile(toml(store))
     for name in rows:
         table = file.data(f"question/{name}")
         assert (table["matrix"], table["points"]) == ("Do you agree?", ["no", "partly", "yes"])
-    # The first row keeps the heading, whichever it is.
+    # The first row keeps the heading, whichever row it is.
     up = {"do": "up", "part": "question/led-3", "seen": seen(browser, "question/led-3")}
     assert post(browser, EDIT, **up).status_code == 303
     assert DraftFile(toml(store)).data("question/led-3")["section"] == "Ward"

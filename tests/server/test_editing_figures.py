@@ -1,4 +1,4 @@
-"""What the editor shows beside its fields, and asks in steps: costs, conditions, deletions."""
+"""The editor's figures and steps: costs, conditions, deletions."""
 
 import re
 from decimal import Decimal
@@ -36,7 +36,7 @@ def test_a_deletion_is_undone_until_the_next_change(signed_in: Browsers, store: 
         return found[1]
 
     number = delete()
-    # It is nobody else's to undo.
+    # Nobody else can undo it.
     assert "Undo" not in ada.get(address, **HTTPS).text
     assert post(ada, address, do="undo", number=number).status_code == 409
     answer = post(bob, address, do="undo", number=number)
@@ -106,7 +106,7 @@ def test_a_condition_is_chosen_in_two_steps(signed_in: Browsers, store: Store) -
         data = DraftFile(toml(store, "grid")).data("question/last")
         return str(data.get("shows_if", ""))
 
-    # Rows of a grid begin with what tells them apart.
+    # Rows of a grid begin with the words that distinguish them.
     assert menu("0.question") == [
         "everybody is asked", "One?", "Two?",
         "My ward is well led (How much do you agree with…)",
@@ -114,13 +114,13 @@ def test_a_condition_is_chosen_in_two_steps(signed_in: Browsers, store: Store) -
         "How old are you?",
     ]  # fmt: skip
     assert menu("0.choice") == []
-    # The question comes first: then its answers can be chosen, and only these.
+    # The question comes first; then only its answers can be chosen.
     assert save(**{"0_question": "led"}) == "led = 'no'"
     assert "is not “yes” (this includes people who skipped it)" in menu("0.choice")
     assert not any("One?" in one for one in menu("0.choice"))
     assert save(**{"0_choice": "led != 'yes'"}) == "led != 'yes'"
     assert save(**{"0_question": "paid"}) == "paid = 'no'"
-    # Nobody can skip this one.
+    # Nobody can skip this question.
     assert "is not “yes”" in menu("0.choice")
     assert save(**{"0_question": "age"}) == "age >= 18"
     assert save(**{"0_choice": "age <", "0_number": "30"}) == "age < 30"
@@ -129,7 +129,7 @@ def test_a_condition_is_chosen_in_two_steps(signed_in: Browsers, store: Store) -
     assert save(**{"0_question": ""}) == ""
 
 
-def test_sliders_change_what_is_shown_and_are_kept_if_asked(
+def test_sliders_change_the_figures_and_are_kept_on_request(
     signed_in: Browsers, store: Store
 ) -> None:
     browser = signed_in("bob")
@@ -137,7 +137,7 @@ def test_sliders_change_what_is_shown_and_are_kept_if_asked(
     assert "ε = 4" in page
     assert toml(store) == IDEA
     sent = {"part": "study", "seen": seen(browser, "study"), "respondents": "900", "total": "4"}
-    # To keep what somebody else has kept meanwhile would multiply it twice.
+    # If somebody else has kept it meanwhile, keeping it again would multiply it twice.
     assert post(browser, EDIT, do="scale", number="7", **sent).status_code == 409
     assert post(browser, EDIT, do="scale", number="1", **sent).status_code == 303
     assert toml(store) == IDEA.replace("epsilon = 1.0", "epsilon = 2.0")
@@ -162,7 +162,7 @@ def test_a_total_that_is_typed_is_honoured_exactly(signed_in: Browsers, store: S
     assert DraftFile(toml(store)).epsilons() == stated
 
 
-def test_a_design_with_chances_of_its_own_keeps_its_part_of_a_total(
+def test_a_design_with_its_own_probabilities_keeps_its_part_of_a_total(
     signed_in: Browsers, store: Store
 ) -> None:
     browser = signed_in("bob")
@@ -176,7 +176,7 @@ def test_a_design_with_chances_of_its_own_keeps_its_part_of_a_total(
     assert re.search(r"expected more than ε = 1\.000\d, which designs with probabilities", page)
 
 
-def test_one_wave_and_all_waves_are_held_against_the_limit(
+def test_one_wave_and_all_waves_are_compared_with_the_limit(
     signed_in: Browsers, store: Store
 ) -> None:
     browser = signed_in("bob")
@@ -188,7 +188,7 @@ def test_one_wave_and_all_waves_are_held_against_the_limit(
     )
     costs = text_of(browser.get(f"{EDIT}?waves=3", **HTTPS).text, "totals")
     assert "All planned (3) ε = 6 5: too low, since it is enough for 2" in costs
-    # A limit below one wave is told once, whatever total is tried out.
+    # A limit below one wave is reported once, whatever total is tried.
     sent = {"part": "study", "seen": seen(browser, "study"), "number": "2", "total": "6"}
     assert post(browser, EDIT, do="scale", **sent).status_code == 303
     page = browser.get(EDIT, **HTTPS).text
@@ -205,9 +205,7 @@ def test_one_wave_and_all_waves_are_held_against_the_limit(
     assert "All planned (3) ε = 18 18: enough" in text_of(browser.get(EDIT, **HTTPS).text, "totals")
 
 
-def test_the_list_adds_up_to_the_total_with_what_is_drawn_together(
-    signed_in: Browsers, store: Store
-) -> None:
+def test_the_list_with_its_draws_adds_up_to_the_total(signed_in: Browsers, store: Store) -> None:
     browser = signed_in("bob")
     for name in ("three", "four", "five"):
         sent = {"text": f"{name}?", "kind": "yes-no", "id": name, "part": "study", "seen": ""}
@@ -230,7 +228,9 @@ def test_the_list_adds_up_to_the_total_with_what_is_drawn_together(
     assert re.search(r"in draw A .* in draw B .* One draw B for 2 questions 1.5 ", shown)
 
 
-def test_what_a_looser_limit_buys_is_drawn_if_asked(signed_in: Browsers, store: Store) -> None:
+def test_the_gain_from_a_looser_limit_is_drawn_on_request(
+    signed_in: Browsers, store: Store
+) -> None:
     browser = signed_in("bob")
     base = {"part": "question/one", "seen": seen(browser, "question/one")}
     post(browser, EDIT, do="together", questions=["one", "two"], **base)

@@ -1,4 +1,4 @@
-"""What the respondent's page says of a channel is true of it."""
+"""The respondent's page describes a channel truthfully."""
 
 import math
 import random
@@ -57,7 +57,7 @@ CASES = [
 
 @pytest.fixture
 def read(tmp_path: Path) -> Read:
-    """Reads a survey of one question, with more keys of the survey before it."""
+    """Read a survey of one question, with more keys of the survey before it."""
 
     def survey(keys: str, mechanism: str = "", epsilon: float | None = 1, more: str = "") -> Survey:
         lines = ['id = "s"\ntitle = "S"', more, '[[questions]]\nid = "q"\ntext = "?"', keys]
@@ -73,7 +73,7 @@ def read(tmp_path: Path) -> Read:
 
 
 def _law(question: Question, answer: str) -> Iterator[tuple[Any, Fraction]]:
-    """Every report and its exact chance under an answer, over all cohorts."""
+    """Return every report and its exact probability under an answer, over all cohorts."""
     randomizer, value = question.randomizer, question.value(answer)
     cohorts = randomizer.encoder.cohorts
     for cohort in range(cohorts or 1):
@@ -84,7 +84,7 @@ def _law(question: Question, answer: str) -> Iterator[tuple[Any, Fraction]]:
 
 
 def _supports(question: Question, answer: str, place: int) -> Fraction:
-    """The chance that a report supports the value at a place, of those that could."""
+    """Return the probability that a report supports the value at a place, among those that can."""
     found, whole = Fraction(0), Fraction(0)
     count = question.mechanism.shares(question.randomizer, question.domain).count
     for report, chance in _law(question, answer):
@@ -98,7 +98,7 @@ def _supports(question: Question, answer: str, place: int) -> Fraction:
 
 
 def _chances(question: Question) -> tuple[Fraction, Fraction]:
-    """Both chances of the sentences, from the whole law of the reports."""
+    """Return both probabilities of the sentences, from the whole law of the reports."""
     domain, none = question.domain, Fraction(0)
     if isinstance(domain, Numbers):
         pairs = list(zip(_law(question, "500"), _law(question, "0"), strict=True))
@@ -125,7 +125,7 @@ def _chances(question: Question) -> tuple[Fraction, Fraction]:
 
 
 @pytest.mark.parametrize(("kind", "mechanism", "epsilon"), CASES)
-def test_both_counts_are_the_channels_own(
+def test_both_counts_are_those_of_the_channel(
     read: Read, kind: str, mechanism: str, epsilon: float | None
 ) -> None:
     (question,) = read(kind, mechanism, epsilon).questions
@@ -148,8 +148,9 @@ def test_a_report_that_is_called_by_an_answer_is_that_answer(read: Read, epsilon
     assert dict(_law(question, "shop"))[0] == other.chance
 
 
-def test_the_counts_are_seen_among_drawn_reports(read: Read) -> None:
-    # 5 standard errors: by chance once in 1.7 million such tests, of two counts each.
+def test_drawn_reports_have_the_stated_counts(read: Read) -> None:
+    # This allows 5 standard errors: exceeded by chance once in 1.7 million such tests of two
+    # counts.
     (question,) = read(CHOICE, "krr", 1).questions
     source = random.Random(8)
     words = iter(lambda: source.getrandbits(32), None)
@@ -161,7 +162,7 @@ def test_the_counts_are_seen_among_drawn_reports(read: Read) -> None:
 
 
 @pytest.mark.parametrize("keys", [TEXT, 'kind = "text"', TEXT + '\nmechanism = "rappor"'])
-def test_texts_are_said_to_share_their_symbols(read: Read, keys: str) -> None:
+def test_the_page_says_that_texts_share_symbols(read: Read, keys: str) -> None:
     (question,) = read(keys, epsilon=2).questions
     assert isinstance(question.domain, Texts)
     channel = question.randomizer.channel
@@ -207,7 +208,9 @@ def test_a_bound_is_never_rounded_to_less() -> None:
         (CHOICES + '\nmechanism = "group"', 2, "What is sent is about some parts of your answer"),
     ],
 )
-def test_each_circumstance_is_said(read: Read, keys: str, epsilon: float, sentence: str) -> None:
+def test_each_circumstance_is_mentioned(
+    read: Read, keys: str, epsilon: float, sentence: str
+) -> None:
     survey = read(keys, epsilon=epsilon, more="[privacy]\ncap = 100")
     shown = explained(survey.questions[0], bool(survey.memos))
     text = " ".join(told(one, ENGLISH) for one in (*shown.before, *shown.after))
@@ -215,7 +218,7 @@ def test_each_circumstance_is_said(read: Read, keys: str, epsilon: float, senten
     assert ("Nothing that is sent proves" in text) == ("weak" not in text)
 
 
-def test_fresh_draws_beside_remembered_ones_are_said_to_be_so(read: Read) -> None:
+def test_fresh_draws_beside_remembered_ones_are_mentioned(read: Read) -> None:
     (question,) = read(YES_NO).questions
     keys = [
         [one.key for one in explained(question, remembers).after] for remembers in (False, True)
@@ -223,7 +226,7 @@ def test_fresh_draws_beside_remembered_ones_are_said_to_be_so(read: Read) -> Non
     assert ["odds.afresh" in one for one in keys] == [False, True]
 
 
-def test_the_cost_is_said_in_numbers(read: Read) -> None:
+def test_the_cost_is_stated_in_numbers(read: Read) -> None:
     survey = read(YES_NO + "\nepsilon_forever = 2", epsilon=1.5, more="[privacy]\ncap = 100")
     said = [told(one, LANGUAGES["de"]) for one in costs(survey)]
     assert said[0].startswith("Diese Umfrage verbraucht jedes Mal, wenn Sie antworten, ε = 1,5 ")
@@ -280,7 +283,7 @@ def test_an_example_by_hand(read: Read) -> None:
         likely_result(question, 1001, 1000)
 
 
-def test_of_numbers_researchers_learn_the_mean_and_of_texts_nothing_that_is_soon_said(
+def test_the_page_says_what_is_learned_about_numbers_and_not_about_texts(
     read: Read,
 ) -> None:
     (question,) = read(NUMBER, "optimal", 1).questions
@@ -320,5 +323,5 @@ def test_presses_of_a_memory_are_those_of_whatever_is_answered() -> None:
     assert spent_on([(survey, len(used) + 1)]) > survey.cap
 
 
-def test_a_shared_device_has_nothing_to_press(read: Read) -> None:
+def test_a_shared_device_has_no_button_to_try_the_cap(read: Read) -> None:
     assert list(presses(read(YES_NO, more="[page]\nkiosk = true\n"))) == []

@@ -61,13 +61,13 @@ def collected(tmp_path: Path) -> Callable[[str, list[str]], list[int]]:
 
 
 def words(html: str) -> str:
-    """The texts of a page, with plain blanks."""
+    """Return the texts of a page, with plain blanks."""
     plain = re.sub(r"<(svg|script)\b.*?</\1>", " ", html, flags=re.S)
     return " ".join(unescape(re.sub(r"<[^>]+>", " ", plain)).replace("\xa0", " ").split())
 
 
 def survey_file(folder: Path, *epsilons: str, more: str = "") -> Path:
-    """A survey with a yes-no question of each ε that nobody can skip."""
+    """Return a survey with a yes-no question at each ε, which nobody can skip."""
     path = folder / "explored.toml"
     questions = "".join(
         f'[[questions]]\nid = "q{place}"\nkind = "yes-no"\ntext = "?"\nrequired = true\n'
@@ -93,7 +93,7 @@ def test_everybody_may_explore_under_headers_as_strict_as_elsewhere(
     assert visitor.post(path).status_code == 405
 
 
-def test_no_other_page_is_there(visitor: FlaskClient) -> None:
+def test_other_pages_do_not_exist(visitor: FlaskClient) -> None:
     assert visitor.get("/explore/nothing").status_code == 404
     assert visitor.get("/explore/meaning/more").status_code == 404
 
@@ -107,7 +107,7 @@ def test_respondents_and_researchers_addresses_both_have_it(
 
 
 @pytest.mark.parametrize("epsilon", ["0.5", "1", "3.25"])
-def test_what_epsilon_means_is_what_plan_says(
+def test_the_meaning_of_epsilon_is_that_of_plan(
     visitor: FlaskClient, tmp_path: Path, epsilon: str
 ) -> None:
     path = survey_file(tmp_path, epsilon)
@@ -200,7 +200,7 @@ def test_deployments_are_those_that_plan_lists_each_with_unit_and_model(
 @pytest.mark.parametrize(
     ("cap", "queries"), [("3", "1 1 0.5 1 0.5 0.25"), ("1", "0.3 0.3 0.3 0.3 0.1"), ("1.5", "1 1")]
 )
-def test_the_playground_refuses_what_the_collector_refuses(
+def test_the_page_refuses_what_the_collector_refuses(
     visitor: FlaskClient,
     tmp_path: Path,
     collected: Callable[[str, list[str]], list[int]],
@@ -252,7 +252,7 @@ HOSTILE = [
 
 
 def problem(field: AnyField, text: str) -> str:
-    """Return the mistake in the text of a field; empty if there is none."""
+    """Return the error message at a field; empty if there is none."""
     try:
         field.read(text.strip() or field.usual)
     except Wrong as error:
@@ -276,21 +276,21 @@ def test_wrong_and_hostile_values_get_a_sentence_at_the_field(
     assert told > len(HOSTILE) / 2
 
 
-def test_bytes_that_are_no_text_and_repeated_names_are_no_error(visitor: FlaskClient) -> None:
+def test_odd_bytes_and_repeated_names_are_accepted(visitor: FlaskClient) -> None:
     assert visitor.get("/explore/meaning?meaning-epsilon=%ff%fe").status_code == 200
     assert visitor.get("/explore/meaning?meaning-epsilon=2&meaning-epsilon=3").status_code == 200
     assert visitor.get("/explore/meaning?%00=1&utm_source=x&meaning-belief").status_code == 200
     assert visitor.get("/explore?" + "a=1&" * 900).status_code in (200, 413)
 
 
-def test_limits_of_one_draw_that_do_not_go_together_are_told(visitor: FlaskClient) -> None:
+def test_contradictory_limits_of_one_draw_are_reported(visitor: FlaskClient) -> None:
     answer = visitor.get("/explore/draws?draws-total=4&draws-each=0.5")
     assert answer.status_code == 200
     assert "each must be from 1 to 4, got 0.5" in words(answer.text)
 
 
 def ends(field: AnyField) -> list[str]:
-    """The smallest and the largest value of a field."""
+    """Return the smallest and the largest value of a field."""
     return [str(field.least), str(field.most)] if isinstance(field, Field) else [field.usual]
 
 
@@ -321,7 +321,9 @@ def test_wherever_a_slider_stops_there_is_an_answer(visitor: FlaskClient, sectio
     check_states(visitor, section, [*states, *product(*map(ends, section.fields))])
 
 
-def test_once_the_time_is_used_up_only_what_is_known_is_shown(database: Path, store: Store) -> None:
+def test_once_the_time_is_used_up_only_known_answers_are_shown(
+    database: Path, store: Store
+) -> None:
     app = create_app({"DATABASE": database})
     now = [0.0]
     app.extensions["explore"] = Answers(Allowance(share=0.1, saved=0.0, clock=lambda: now[0]))
@@ -331,7 +333,7 @@ def test_once_the_time_is_used_up_only_what_is_known_is_shown(database: Path, st
     assert refused.status_code == 503
     assert refused.headers["Retry-After"] == "30"
     assert words(refused.text).count("spends only a small part of its time") == 2
-    assert words(refused.text).count("At ε = 1") == 1  # that of a group, which is as usual
+    assert words(refused.text).count("At ε = 1") == 1  # a group, in its usual state
     now[0] = 3600.0  # no more than what may be saved up: nothing
     assert client.get("/explore?meaning-epsilon=7").status_code == 503
     assert client.get("/explore").status_code == 200
@@ -362,7 +364,7 @@ def test_the_static_copy_has_all_that_the_page_shows_at_first(
 
 
 @pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section.id)
-def test_whoever_has_been_to_school_for_eight_years_can_read_it(section: Section) -> None:
+def test_eight_years_of_school_are_enough_to_read_it(section: Section) -> None:
     part = section.make(*section.read({}).values)
     texts = [section.lead, *part.texts, *(figure.caption for figure in part.figures)]
     assert grade(texts, "en") <= 8

@@ -1,4 +1,4 @@
-"""Every figure of the page to explore is what a command prints, or a sum by hand."""
+"""Every figure of the page to explore is one that a command prints, or a sum by hand."""
 
 import re
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> FlaskClient:
 
 
 def rows_of(page: str, title: str) -> Rows:
-    """The cells of a table of the page, row by row, without its head."""
+    """Return the cells of a table of the page, row by row, without its head."""
     name = re.escape(f'aria-label="{title}"')
     found = re.search(rf"{name}[^>]*>\s*(<table.*?</table>)", unescape(page), re.S)
     assert found is not None, title
@@ -45,7 +45,7 @@ def number(cell: str) -> float:
 
 
 def check_percent(cell: str, share: float) -> None:
-    """A cell says a share, to three digits; near 100 % it says only that it is."""
+    """Check that a cell states a share, to three digits; near 100 % it states only that."""
     if cell == "over 99.9 %":
         assert 0.999 < share < 1
     else:
@@ -53,7 +53,7 @@ def check_percent(cell: str, share: float) -> None:
 
 
 def check_bound(cell: str, value: float) -> None:
-    """A cell says a bound, rounded up in its third digit or a later one; never below it."""
+    """Check that a cell states a bound, rounded up in its third digit or a later one."""
     assert value * (1 - 1e-6) <= number(cell) <= value * 1.01 + 1e-9
 
 
@@ -71,7 +71,7 @@ def test_beliefs_at_every_epsilon_are_those_of_plan(client: FlaskClient, tmp_pat
 
 
 def check_half_widths(rows: Rows, path: Path) -> None:
-    """Rows are a number of people, and what `plan` says of so many, in points."""
+    """Check rows of a number of people and their half-width by `plan`, in points."""
     for people, *points in rows:
         (told,) = table(run("plan", path, "--respondents", people.replace(",", "")))
         for name, cell in zip(("", "_curator", "_direct"), points, strict=True):
@@ -112,7 +112,7 @@ def test_half_widths_of_groups_are_those_of_plan(client: FlaskClient, tmp_path: 
     check_half_widths(rows, survey_file(tmp_path, "2"))
 
 
-def test_people_who_share_an_answer_tell_as_much_as_so_many_reports(client: FlaskClient) -> None:
+def test_people_who_share_an_answer_reveal_as_much_as_as_many_reports(client: FlaskClient) -> None:
     page = client.get("/explore/groups?groups-epsilon=0.7").text
     rows = rows_of(page, "People who share one answer")
     assert [row[0] for row in rows] == ["1", "2", "3", "4", "5"]
@@ -134,7 +134,7 @@ def test_five_totals_are_those_that_plan_prints(client: FlaskClient, tmp_path: P
 
 
 def collected(folder: Path, epsilons: Sequence[str], cap: int) -> Path:
-    """A database in which one respondent was asked with each ε in turn, below a cap."""
+    """Return a database in which one respondent was asked with each ε in turn, below a cap."""
     database = folder / "collected.db"
     store = Store(database, create=True)
     client = create_app({"DATABASE": database}).test_client()
@@ -161,7 +161,8 @@ def test_totals_with_a_delta_are_those_of_the_ledger(client: FlaskClient, tmp_pa
     for one_in, total, people in rows:
         row = ledger(database, 1 / number(one_in))
         check_bound(total, float(row["epsilon"]))
-        # Of 20 reports, agreeing less contradicting ones, times 0.5, are more than the total.
+        # The total is exceeded by 20 reports if agreeing less contradicting ones, times 0.5, exceed
+        # it.
         above = [k for k in range(21) if 0.5 * (2 * k - 20) > float(row["epsilon"]) + 1e-4]
         chance = sum(comb(20, k) * p**k * (1 - p) ** (20 - k) for k in above)
         expected = "none" if chance == 0 else f"{1e6 * chance:,.0f}"
@@ -169,9 +170,7 @@ def test_totals_with_a_delta_are_those_of_the_ledger(client: FlaskClient, tmp_pa
     assert len(rows) == 7
 
 
-def test_what_the_playground_spends_is_what_the_ledger_charges(
-    client: FlaskClient, tmp_path: Path
-) -> None:
+def test_the_page_spends_what_the_ledger_charges(client: FlaskClient, tmp_path: Path) -> None:
     asked = ["1", "0.5", "2", "0.25", "0.25", "1"]
     row = ledger(collected(tmp_path, asked, 3), 1e-6)
     page = client.get(f"/explore/budget?budget-cap=3&budget-queries={'+'.join(asked)}").text

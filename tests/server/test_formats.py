@@ -1,4 +1,4 @@
-"""The table of reports as files of other programs, read back by others than wrote them."""
+"""Other programs read the table of reports back from each of its formats."""
 
 import csv
 import io
@@ -130,7 +130,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Written:
 
 
 @pytest.mark.parametrize(("form", "longest"), [("sav", 64), ("dta", 32)])
-def test_statistical_programs_get_labels_and_names_that_they_take(
+def test_statistical_programs_get_labels_and_names_that_they_accept(
     written: Written, form: str, longest: int
 ) -> None:
     read = getattr(pyreadstat, f"read_{form}")
@@ -168,7 +168,7 @@ def test_the_mean_of_a_weight_is_the_share_and_its_error_sd_over_root_n(written:
         assert error == pytest.approx(float(row["std_error"]), rel=0.01)
 
 
-def test_excel_meets_text_where_it_could_see_times_dates_or_formulas(written: Written) -> None:
+def test_excel_gets_text_where_it_could_see_times_dates_or_formulas(written: Written) -> None:
     book = openpyxl.load_workbook(written.path("xlsx"))
     assert book.sheetnames == ["reports", "columns", "values", "about"]
     header, *rows = book["reports"].iter_rows()
@@ -180,7 +180,7 @@ def test_excel_meets_text_where_it_could_see_times_dates_or_formulas(written: Wr
     texts = [cell for name in book.sheetnames[1:] for row in book[name].iter_rows() for cell in row]
     assert {cell.data_type for cell in texts} == {"s"}
     assert any(cell.value == "reports: =1+1" for cell in texts)
-    # Text that begins like a formula, and reports with a cohort, which look like a time.
+    # A text that begins like a formula, and reports with a cohort, which look like a time.
     assert any(str(cell.value).startswith("=Formats and ε") for cell in texts)
     told = written.header.index("noisy_told")
     assert all(re.fullmatch(r"\d+:\d+", row[told].value) for row in rows)
@@ -219,7 +219,8 @@ def test_no_file_says_when_it_was_made(written: Written) -> None:
         assert piped == written.path(form).read_bytes(), form
 
 
-#: The elements that DDI-Codebook 2.5 allows within another, in its order, as far as they are used.
+#: The elements that DDI-Codebook 2.5 allows within another one, in its order, as far as they are
+#: used.
 ORDER = {
     "codeBook": ["docDscr", "stdyDscr", "fileDscr", "dataDscr", "otherMat"],
     "stdyDscr": ["citation", "studyAuthorization", "stdyInfo", "method", "dataAccs"],
@@ -265,7 +266,7 @@ def test_ddi_describes_each_column_in_the_order_of_its_schema(written: Written) 
     assert codes == ["0", "1", "2"]
 
 
-def test_what_is_missing_is_named_with_the_extra_that_brings_it(
+def test_a_missing_package_is_named_with_its_extra(
     written: Written, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def without(name: str) -> Any:
@@ -303,14 +304,14 @@ def test_names_are_cut_in_their_middle_and_stay_different(written: Written) -> N
         names = made.names(longest)
         assert len({name.upper() for name in names}) == len(names)
         assert max(map(len, names)) <= longest
-    # Of two values whose ids end differently, names do, too.
+    # If the ids of two values end differently, their names do so, too.
     assert made.names(32)[6][-6:] == "o_more"
     assert made.names(32)[7][-6:] == "o_less"
     assert shortened("a\tb\n c\x00", 9) == "a b c"
     assert shortened("é" * 10, 11) == "éééé…"
 
 
-def test_what_excel_cannot_hold_is_refused(written: Written) -> None:
+def test_tables_that_excel_cannot_hold_are_refused(written: Written) -> None:
     from server.formats.excel import write
 
     columns = report_columns(written.survey)[:1]
@@ -319,9 +320,7 @@ def test_what_excel_cannot_hold_is_refused(written: Written) -> None:
         write(ReportsTable(written.survey, 1, "0" * 64, columns, [rows]))
 
 
-def test_the_console_hands_out_each_format(
-    written: Written, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_console_offers_each_format(written: Written, monkeypatch: pytest.MonkeyPatch) -> None:
     from server.store import Store
 
     Store(written.database).access.add_token("let me in")
@@ -361,7 +360,7 @@ def _ran(name: str, *words: str, program: str = "") -> str:
 
 
 @pytest.mark.more
-def test_pspp_reads_what_is_written_for_spss(written: Written, tmp_path: Path) -> None:
+def test_pspp_reads_the_file_for_spss(written: Written, tmp_path: Path) -> None:
     (tmp_path / "read.sps").write_text(
         f"get file='{written.path('sav')}'.\n"
         f"save translate /outfile='{tmp_path}/read.csv' /type=csv /fieldnames /replace.\n"

@@ -1,4 +1,4 @@
-"""Conditions of other tools: on all answers, ours holds exactly where that of the source does."""
+"""Conditions of other tools hold for the same answers after the import."""
 
 from collections.abc import Mapping
 from itertools import product
@@ -13,7 +13,7 @@ from analysis.survey.survey_file import survey_of
 from server.forms.building import Imported, build
 from server.forms.form import Asked, Condition, Form
 
-#: What can be answered in the source; None where nothing was.
+#: Possible answers in the source; None if there was no answer.
 ANSWERS: dict[str, list[Any]] = {
     "Flat": [None, "1", "2", "10"],
     "Many": [None, (), ("x",), ("y",), ("x", "y")],
@@ -59,7 +59,7 @@ def meant(tree: list[Any], answers: Mapping[str, Any]) -> bool:
 
 
 def written(answer: Any, values: Mapping[str, str]) -> str:
-    """An answer as our pages have it."""
+    """Return an answer in the form of our pages."""
     if isinstance(answer, tuple):
         return "|".join(values[one] for one in answer) or "none"
     return "" if answer is None else values.get(str(answer), str(answer))
@@ -101,7 +101,7 @@ TREES: list[list[Any]] = [
 
 @pytest.mark.parametrize("required", [False, True])
 @pytest.mark.parametrize("tree", TREES, ids=str)
-def test_it_holds_where_that_of_the_source_holds(tree: list[Any], required: bool) -> None:
+def test_it_holds_exactly_if_that_of_the_source_holds(tree: list[Any], required: bool) -> None:
     found, spec = imported(tree, required)
     condition = spec[-1].get("shows_if")
     texts = [{option["text"]: option["id"] for option in one.get("options", ())} for one in spec]
@@ -125,7 +125,7 @@ def test_it_holds_where_that_of_the_source_holds(tree: list[Any], required: bool
         if condition is not None:
             assert holds(condition, ours) == wanted, answers
     if condition is None:
-        # It always holds, or never, which is told.
+        # It always holds, or never holds, which is reported.
         assert len(seen) == 1
         assert seen == {True} or "it can never be true" in found.rows[-1].detail
 
@@ -141,14 +141,14 @@ def test_it_holds_where_that_of_the_source_holds(tree: list[Any], required: bool
         ([">", "Age", None], "> cannot compare a missing answer"),
     ],
 )
-def test_what_cannot_be_asked_is_told(tree: list[Any], told: str) -> None:
+def test_impossible_conditions_are_reported(tree: list[Any], told: str) -> None:
     found, spec = imported(tree)
     assert "shows_if" not in spec[-1]
     assert found.rows[-1].outcome == "changed"
     assert f"the condition as it stands could not be translated ({told})" in found.rows[-1].detail
 
 
-def test_one_condition_stays_where_another_cannot() -> None:
+def test_one_condition_stays_if_another_cannot() -> None:
     kept, lost = Condition(["=", "Flat", "2"], "one"), Condition(["=", "Name", "x"], "other")
     last = Asked("6", "last", "", "yes-no", "?", conditions=[lost, kept])
     found = build(Form("A form", "form", [*questions(), last]))
@@ -156,6 +156,6 @@ def test_one_condition_stays_where_another_cannot() -> None:
     assert "the condition other could not be translated" in found.rows[-1].detail
 
 
-def test_a_choice_of_several_that_equals_one_is_told() -> None:
+def test_a_choice_of_several_that_equals_one_is_reported() -> None:
     found, _ = imported(["=", "Many", "x"])
     assert "is read as whether x is ticked" in found.rows[-1].detail

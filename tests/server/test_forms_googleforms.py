@@ -1,4 +1,4 @@
-"""Google Forms: what becomes of each item of a form as its API gives it."""
+"""Check each item of a Google form, as its API gives the form."""
 
 import json
 import random
@@ -24,7 +24,7 @@ def options(*values: str, kind: str = "RADIO", **more: Any) -> dict[str, Any]:
     return {"type": kind, "options": [{"value": value} for value in values], **more}
 
 
-#: Written by hand after the reference of the API.
+#: Written by hand after the API's reference.
 FORM: dict[str, Any] = {
     "formId": "1A",
     "info": {"title": "Nights out", "description": "Why we ask"},
@@ -67,7 +67,7 @@ def imported(form: Any) -> Imported:
     return found
 
 
-def test_what_can_be_asked_is_asked() -> None:
+def test_supported_items_become_questions() -> None:
     tables = tomllib.loads(imported(FORM).toml)
     assert (tables["title"], tables["introduction"]) == ("Nights out", "Why we ask")
     entries = {entry["id"]: entry for entry in tables["questions"]}
@@ -94,7 +94,7 @@ def test_what_can_be_asked_is_asked() -> None:
     assert entries["thank-you"]["help"] == "Nearly done"
 
 
-def test_each_item_is_told_of() -> None:
+def test_each_item_is_reported() -> None:
     rows = imported(FORM).rows
     places = [row.row for row in rows]
     assert len(places) == len(set(places))
@@ -128,12 +128,12 @@ def test_each_item_is_told_of() -> None:
         ),
     ],
 )
-def test_files_that_are_none_are_refused(content: bytes, told: str) -> None:
+def test_other_files_are_refused(content: bytes, told: str) -> None:
     with pytest.raises(FormError, match=told):
         read_form(content, "x.json", "googleforms")
 
 
-def test_whatever_stands_in_a_file_the_result_can_be_checked() -> None:
+def test_whatever_a_file_holds_the_result_can_be_checked() -> None:
     rng = random.Random(4)
     strange: list[Any] = [
         None,

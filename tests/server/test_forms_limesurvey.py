@@ -1,4 +1,4 @@
-"""LimeSurvey: what becomes of each row, in both of its formats, and that no file can do harm."""
+"""Check each row of a LimeSurvey form in both of its formats, and that no file does harm."""
 
 import random
 import tomllib
@@ -64,7 +64,7 @@ def _rows(table: str, rows: Sequence[Mapping[str, object]]) -> str:
 
 
 def structure(modern: bool = True) -> bytes:
-    """A survey structure as LimeSurvey exports it, since version 4 or before."""
+    """Return a survey structure as LimeSurvey exports it, since version 4 or before."""
     questions, subquestions, answers, texts, labels, attributes = [], [], [], [], [], []
     number = 100
     for at, (kind, code, text, relevance, must, other, more, rows, options) in enumerate(QUESTIONS):
@@ -132,7 +132,7 @@ def structure(modern: bool = True) -> bytes:
 
 
 def table() -> bytes:
-    """The same survey as a table with tabs."""
+    """Return the same survey as a table with tabs."""
     keys = sorted({key for question in QUESTIONS for key in question[6]})
     lines = [["class", "type/scale", "name", "relevance", "text", "help", "language", "validation",
               "mandatory", "other", "default", *keys]]  # fmt: skip
@@ -162,7 +162,7 @@ def imported(request: pytest.FixtureRequest) -> Imported:
     return read_form(FILES[request.param], request.param)
 
 
-def test_what_can_be_asked_is_asked(imported: Imported) -> None:
+def test_supported_rows_become_questions(imported: Imported) -> None:
     survey_of(parsed(imported.toml, "x"), "x", Path("."))
     tables = tomllib.loads(imported.toml)
     assert tables["title"] == {"en": "Smoking", "de": "Rauchen"}
@@ -208,10 +208,10 @@ def test_what_can_be_asked_is_asked(imported: Imported) -> None:
     assert "shows_if" not in entries["last"]
 
 
-def test_each_row_is_told_of(imported: Imported) -> None:
+def test_each_row_is_reported(imported: Imported) -> None:
     rows = [row.row for row in imported.rows]
     assert len(rows) == len(set(rows))
-    # Of a table's rows, those of the first language come first.
+    # In a table, the rows of the first language come first.
     told = {row.name: (row.outcome, row.detail) for row in reversed(imported.rows)}
     for code, why in {
         "story": "free prose cannot be randomized",
@@ -235,7 +235,7 @@ def test_each_row_is_told_of(imported: Imported) -> None:
             assert part in named or f"{question[1]}-{part}" in named or question[0] == "1"
 
 
-def test_all_rows_of_a_table_are_told_of() -> None:
+def test_all_rows_of_a_table_are_reported() -> None:
     rows = {int(row.row) for row in read_form(FILES["table.txt"], "table.txt").rows}
     assert rows == {*range(2, FILES["table.txt"].count(b"\n") + 2)}
 
@@ -248,7 +248,7 @@ def test_the_formats_give_the_same() -> None:
 
 
 def test_texts_of_one_language_are_plain() -> None:
-    # The other rows in German are of a language that the survey does not have.
+    # The other rows in German are in a language that the survey does not have.
     text = structure().replace(b"<language>de</language>", b"", 1)
     tables = tomllib.loads(read_form(text, "one.lss").toml)
     assert ("languages" in tables, tables["title"]) == (False, "Smoking")
@@ -284,17 +284,17 @@ LSS = "<document><LimeSurveyDocType>{0}</LimeSurveyDocType>{1}</document>"
         ),
     ],
 )
-def test_files_that_are_none_are_refused(content: bytes, told: str) -> None:
+def test_other_files_are_refused(content: bytes, told: str) -> None:
     with pytest.raises(FormError, match=told):
         read_form(content, "x.lss", "limesurvey")
 
 
-def test_deep_xml_is_no_trouble() -> None:
+def test_deep_xml_is_read() -> None:
     deep = LSS.format("Survey", "<a>" * 100_000 + "</a>" * 100_000).encode()
     assert read_form(deep, "deep.lss").questions == 0
 
 
-def test_whatever_stands_in_a_file_the_result_can_be_checked() -> None:
+def test_whatever_a_file_holds_the_result_can_be_checked() -> None:
     rng = random.Random(7)
     strange = ["", "0", "-1", "x" * 3000, "{", "é", "no-answer", "1e999", "(((", "'", "none"]
     for name, content in FILES.items():

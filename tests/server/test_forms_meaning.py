@@ -1,4 +1,4 @@
-"""Questionnaires of other tools: nobody is asked something else than there, without being told."""
+"""After an import, nobody is asked something else than in the source without a report of it."""
 
 import json
 import tomllib
@@ -105,7 +105,7 @@ def test_headings_begin_at_the_first_question_that_is_imported() -> None:
     ]
 
 
-def test_an_other_option_of_the_source_is_not_the_one_that_is_written() -> None:
+def test_an_option_other_of_the_source_stays_apart_from_a_written_one() -> None:
     lists: Sheet = [["who", "other", "Another colleague"], ["who", "me", "I"]]
     rows: Sheet = [["type", "name", "label"], ["select_one who or_other", "one", "Who?"]]
     found = entries(xlsform(rows, lists))
@@ -123,7 +123,7 @@ def test_fields_of_a_multiple_text_keep_their_condition_and_title() -> None:
     assert (found["m-x"]["shows_if"], found["m-x"]["section"]) == ("one = 'yes'", "Names")
 
 
-def test_what_surveyjs_hides_is_told() -> None:
+def test_elements_that_surveyjs_hides_are_reported() -> None:
     found = surveyjs(
         {"type": "panel", "name": "p", "visible": False,
          "elements": [{"type": "boolean", "name": "inside"}]},
@@ -138,7 +138,7 @@ def test_what_surveyjs_hides_is_told() -> None:
     assert (cold["min"], cold["max"], cold["step"]) == (-100, 0, 5)
 
 
-def test_conditions_without_relevance_are_told() -> None:
+def test_conditions_without_relevance_are_reported() -> None:
     tables = [
         _rows("groups", [{"gid": 1}]),
         _rows("questions", [
@@ -170,7 +170,7 @@ def test_a_block_in_two_branches_is_asked_in_both() -> None:
     assert "shows_if" not in entries(found)["two"]
 
 
-def test_what_is_written_beside_an_option_is_no_choice() -> None:
+def test_text_beside_an_option_is_not_a_choice() -> None:
     one = asked("one", "Which?", "MC", "SAVR", Choices=choices("A", "B", "C", C=True))
     about = logic("q://QID1/ChoiceTextEntryValue/3", "EqualTo", "1")
     two = asked("two", "Yes?", "MC", "SAVR", Choices=choices("Yes", "No"), DisplayLogic=about)
@@ -191,7 +191,7 @@ def test_no_number_of_a_file_keeps_the_server_busy(stars: Any) -> None:
 
 
 def test_long_texts_and_lists_are_read_in_time() -> None:
-    # Each took from 15 seconds to hours while patterns and names were looked for again and again.
+    # Each took from 15 seconds to hours when patterns and names were searched again and again.
     label = "${" * 60_000 + "<br>" * 3000
     many = [["who", f"名{number}", f"Person {number}"] for number in range(900)]
     rows: Sheet = [["type", "name", "label"], ["select_one who", "one", label[:30_000]]]
@@ -210,7 +210,7 @@ def test_long_texts_and_lists_are_read_in_time() -> None:
         (b"survey,,\n,type,name,label,constraint\n,integer,r,R,. > 0.5 and . < 9.5\n", "x.csv"),
     ],
 )
-def test_strange_values_are_no_tracebacks(content: bytes, name: str) -> None:
+def test_strange_values_cause_no_tracebacks(content: bytes, name: str) -> None:
     try:
         found = read_form(content, name)
     except FormError:

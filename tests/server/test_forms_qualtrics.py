@@ -1,4 +1,4 @@
-"""Qualtrics: what becomes of each question and step, and that nothing in a file can do harm."""
+"""Check each question and step of a Qualtrics file, and that nothing in a file does harm."""
 
 import json
 import random
@@ -16,7 +16,7 @@ from server.forms import FormError, Imported, read_form
 
 
 def choices(*labels: str, **typed: bool) -> dict[str, Any]:
-    """Choices as Qualtrics numbers them; those that are `typed` have a text beside them."""
+    """Return choices as Qualtrics numbers them; `typed` ones have a text beside them."""
     return {
         str(number): {"Display": label} | ({"TextEntry": "true"} if label in typed else {})
         for number, label in enumerate(labels, 1)
@@ -26,7 +26,7 @@ def choices(*labels: str, **typed: bool) -> dict[str, Any]:
 def logic(
     operand: str, operator: str, number: Any = None, kind: str = "Question"
 ) -> dict[str, Any]:
-    """Display logic of one expression."""
+    """Return the display logic of one expression."""
     part = {"LogicType": kind, "LeftOperand": operand, "Operator": operator,
             "RightOperand": number, "Description": f"<span>If</span> {operand}"}  # fmt: skip
     return {"0": {"0": part, "Type": "If"}, "Type": "BooleanExpression", "inPage": False}
@@ -38,7 +38,7 @@ def asked(tag: str, text: str, kind: str, selector: str = "", **more: Any) -> di
 
 
 MUST = {"Settings": {"ForceResponse": "ON"}}
-#: Written by hand after files that were exported.
+#: Written by hand after exported files.
 QUESTIONS: dict[str, dict[str, Any]] = {
     "QID1": asked("hello", "<p>Welcome</p>", "DB", "TB"),
     "QID2": asked("Smokes", "Do you smoke?", "MC", "SAVR", Choices=choices("Yes", "No"),
@@ -137,7 +137,7 @@ def imported(given: Any) -> Imported:
     return found
 
 
-def test_what_can_be_asked_is_asked() -> None:
+def test_supported_questions_are_imported() -> None:
     tables = tomllib.loads(imported(form()).toml)
     assert tables["title"] == {"en": "Smoking", "de": "Smoking"}
     entries = {entry["id"]: entry for entry in tables["questions"]}
@@ -165,11 +165,11 @@ def test_what_can_be_asked_is_asked() -> None:
     assert entries["brand"]["shows_if"] == "selected(why, '2')"
     assert entries["brand"]["text"]["en"] == "Which brand of {answer.where|…}?"
     assert "shows_if" not in entries["last"]
-    # Whoever comes into the branch is asked what it holds.
+    # People who come into the branch are asked its questions.
     assert entries["inside"]["shows_if"] == "smokes = 'no'"
 
 
-def test_each_question_and_step_is_told_of() -> None:
+def test_each_question_and_step_is_reported() -> None:
     rows = imported(form()).rows
     places = [row.row for row in rows]
     assert len(places) == len(set(places))
@@ -218,7 +218,7 @@ def test_each_question_and_step_is_told_of() -> None:
         ),
     ],
 )
-def test_files_that_are_none_are_refused(content: bytes, told: str) -> None:
+def test_other_files_are_refused(content: bytes, told: str) -> None:
     with pytest.raises(FormError, match=told):
         read_form(content, "x.qsf", "qualtrics")
 
@@ -231,7 +231,7 @@ def test_a_flow_that_is_too_deep_is_refused_with_a_sentence() -> None:
         read_form(text.encode(), "deep.qsf", "qualtrics")
 
 
-def test_whatever_stands_in_a_file_the_result_can_be_checked() -> None:
+def test_whatever_a_file_holds_the_result_can_be_checked() -> None:
     rng = random.Random(3)
     strange = [None, True, 0, -1e300, "", "{", "x" * 3000, [], {}, ["a", "a"], {"0": 3}, "1e999"]
     for _ in range(60):

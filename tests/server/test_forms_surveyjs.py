@@ -1,4 +1,4 @@
-"""SurveyJS: what becomes of each element, and that nothing in a file can do harm."""
+"""Check each element of a SurveyJS form, and that nothing in a file does harm."""
 
 import json
 import random
@@ -91,7 +91,7 @@ def imported(form: Any) -> Imported:
     return found
 
 
-def test_what_can_be_asked_is_asked() -> None:
+def test_supported_elements_become_questions() -> None:
     tables = tomllib.loads(imported(FORM).toml)
     assert tables["title"] == {"en": "Nights", "de": "Nächte"}
     entries = {entry["id"]: entry for entry in tables["questions"]}
@@ -115,7 +115,7 @@ def test_what_can_be_asked_is_asked() -> None:
     assert entries["grid-pm"]["required"]
 
 
-def test_each_element_is_told_of() -> None:
+def test_each_element_is_reported() -> None:
     rows = imported(FORM).rows
     places = [row.row for row in rows]
     for number in range(5):
@@ -156,7 +156,7 @@ def test_each_element_is_told_of() -> None:
         ),
     ],
 )
-def test_files_that_are_none_are_refused(content: bytes, told: str) -> None:
+def test_other_files_are_refused(content: bytes, told: str) -> None:
     with pytest.raises(FormError, match=told):
         read_form(content, "x.json", "surveyjs")
 
@@ -169,7 +169,7 @@ def test_deep_panels_are_refused_with_a_sentence() -> None:
         imported({"elements": [panel]})
 
 
-def test_whatever_stands_in_a_file_the_result_can_be_checked() -> None:
+def test_whatever_a_file_holds_the_result_can_be_checked() -> None:
     rng = random.Random(5)
     strange = [
         None,

@@ -1,4 +1,4 @@
-"""Surveys as questionnaires of other tools: these read them, and what comes back is the same."""
+"""Surveys written as questionnaires of other tools come back unchanged."""
 
 import json
 import re
@@ -21,7 +21,7 @@ SURVEYS = {path.stem: read_survey(path) for path in sorted(EXAMPLES.glob("*.toml
     one.name: survey_of(parsed(one.text, one.name), one.name, Path("."))
     for one in templates().values()
 }
-#: Whatever a survey can have.
+#: Everything that a survey can have.
 ALL = """
 title = {en = "All", de = "Alles"}
 id = "all"
@@ -109,13 +109,13 @@ def back(survey: Survey, tool: str) -> Imported:
     return read_form(write_form(survey, tool).content, f"back{WRITTEN[tool][0]}", tool)
 
 
-#: What comes back as it was, where the other tool has it.
+#: The keys that come back unchanged, if the other tool has them.
 KEYS = ("id", "kind", "text", "help", "options", "required", "min", "max", "shows_if", "namely",
         "at_most", "random_order", "section", "new_page")  # fmt: skip
 
 
 def kept(survey: Survey, names: dict[str, str]) -> list[dict[str, Any]]:
-    """The keys of the questions; ids that the other tool cannot have are replaced."""
+    """Return the keys of the questions; ids that the other tool cannot have are replaced."""
     found = []
     for one in survey.spec["questions"]:
         text = json.dumps({key: one[key] for key in ("id", "shows_if") if one.get(key)})
@@ -130,7 +130,7 @@ def kept(survey: Survey, names: dict[str, str]) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("tool", WRITTEN)
 @pytest.mark.parametrize("name", SURVEYS)
-def test_what_is_read_again_asks_the_same(name: str, tool: str) -> None:
+def test_a_form_that_is_read_again_asks_the_same(name: str, tool: str) -> None:
     given = SURVEYS[name]
     returned = survey_of(parsed(back(given, tool).toml, "x"), "x", Path("."))
     # A matrix of SurveyJS names its rows.
@@ -143,14 +143,14 @@ def test_what_is_read_again_asks_the_same(name: str, tool: str) -> None:
     for ours, theirs in zip(kept(given, matrices), kept(returned, {}), strict=True):
         if tool == "surveyjs" and "help" in ours and ours["kind"] == "note":
             ours["text"] += f"\n{ours.pop('help')}"
-        # Other programs that read an XLSForm make one space of each run of any.
+        # Other programs that read an XLSForm make one space of each run of spaces.
         if tool == "xlsform":
             ours, theirs = _spaced(ours), _spaced(theirs)
         assert ours == theirs, ours["id"]
 
 
 def _spaced(value: Any) -> Any:
-    """The same with plain spaces instead of those that keep words together."""
+    """Return the same with plain spaces instead of those that keep words together."""
     if isinstance(value, dict):
         return {key: _spaced(one) for key, one in value.items()}
     if isinstance(value, list):
@@ -162,7 +162,7 @@ def test_everything_comes_back_from_an_xlsform() -> None:
     given, found = survey(), back(survey(), "xlsform")
     returned = survey_of(parsed(found.toml, "x"), "x", Path("."))
     ours, theirs = kept(given, {"2nd": "q-2nd"}), kept(returned, {})
-    # Nobody can say "none of these" there: it is the same as no answer.
+    # Nobody can say "none of these" there, so it is the same as no answer.
     word = next(one for one in theirs if one["id"] == "word")
     assert word.pop("shows_if") != next(one for one in ours if one["id"] == "word").pop("shows_if")
     for one, other in zip(ours, theirs, strict=True):
@@ -197,7 +197,7 @@ def test_no_text_becomes_a_formula() -> None:
 
 
 @pytest.mark.parametrize("tool", WRITTEN)
-def test_what_is_lost_is_told(tool: str) -> None:
+def test_losses_are_reported(tool: str) -> None:
     rows = {row.row: row for row in write_form(survey(), tool).rows}
     assert rows["privacy"].outcome == "refused"
     assert "it collects true answers" in rows["privacy"].detail

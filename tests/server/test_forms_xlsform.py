@@ -1,4 +1,4 @@
-"""XLSForms: what becomes of each row, and that nothing in a file can do harm."""
+"""Check each row of an XLSForm, and that nothing in a file does harm."""
 
 import io
 import random
@@ -79,12 +79,12 @@ def imported() -> Imported:
 
 
 def check(imported: Imported) -> None:
-    """Check that `deniable check` accepts what is imported."""
+    """Check that `deniable check` accepts the imported survey."""
     if imported.toml:
         survey_of(parsed(imported.toml, "x"), "x", Path("."))
 
 
-def test_what_can_be_asked_is_asked(imported: Imported) -> None:
+def test_supported_rows_become_questions(imported: Imported) -> None:
     check(imported)
     tables = tomllib.loads(imported.toml)
     assert (tables["title"], tables["id"]) == ("Smoking", "smoking-2026")
@@ -112,7 +112,7 @@ def test_what_can_be_asked_is_asked(imported: Imported) -> None:
     assert (entries["far"]["step"], entries["far"]["slider"]) == (2, True)
 
 
-def test_each_row_of_the_source_is_told_of(imported: Imported) -> None:
+def test_each_row_of_the_source_is_reported(imported: Imported) -> None:
     rows = [row.row for row in imported.rows]
     for number in range(2, len(SURVEY) + 1):
         assert f"survey!{number}" in rows
@@ -174,7 +174,7 @@ def test_the_command_prints_the_file_and_writes_the_report(tmp_path: Path) -> No
 
 
 def repacked(content: bytes, name: str, text: bytes) -> bytes:
-    """Another content of one part of a workbook."""
+    """Return a workbook with another content of one part."""
     out = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(out, "w", 8) as new:
         for part in old.namelist():
@@ -204,7 +204,7 @@ BOMB = b'<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><sst>&b;</sst>'
         (workbook(other=[["a"], ["b"]], more=[["c"]]), "x.xlsx", "a sheet named survey"),
     ],
 )
-def test_files_that_do_harm_or_are_none_are_refused(content: bytes, name: str, told: str) -> None:
+def test_harmful_and_other_files_are_refused(content: bytes, name: str, told: str) -> None:
     with pytest.raises(FormError, match=told):
         read_form(content, name, "xlsform")
 
@@ -214,7 +214,7 @@ def test_macros_are_never_run() -> None:
     assert any("macros are never run" in row.detail for row in rows)
 
 
-def test_whatever_stands_in_cells_the_result_can_be_checked() -> None:
+def test_whatever_cells_hold_the_result_can_be_checked() -> None:
     rng = random.Random(3)
     strange = [
         *["", "=1+1", "${", "'", "((", "yes or", "\x01", "𝔘" * 300, "-1e99", "nan", "{answer.x}"],

@@ -1,6 +1,6 @@
 """Hostile requests: never a 5xx, nothing stored without a 201, the same verdict twice.
 
-The verdict is that of a second reader of JSON too, written by hand from the protocol alone.
+The second verdict comes from another reader of JSON, written by hand from the protocol alone.
 """
 
 import json
@@ -54,7 +54,7 @@ ANSWERS = {"window": "", "subset": "b", "bits": "c", "shift": "3", "table": "no"
 
 @dataclass(frozen=True)
 class Field:
-    """A survey in the field, and what its respondents send."""
+    """A survey in the field, and the submissions of its respondents."""
 
     survey: Survey
     store: Store
@@ -62,7 +62,7 @@ class Field:
     numbers: Iterator[int]
 
     def fresh(self) -> dict[str, Any]:
-        """Return what one more respondent would send."""
+        """Return the submission of one more respondent."""
         payload = next(payloads(self.survey, [ANSWERS], 1, next(self.numbers)))
         if self.survey.proof_of_work:
             once = (payload["version"], payload["wave"], payload["rid"])
@@ -105,7 +105,7 @@ _ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 
 def _read(text: str) -> Any:
-    """The value of strict JSON; ValueError if it is none, or has the same key twice."""
+    """Return the value of strict JSON; ValueError if it is invalid, or has the same key twice."""
     tokens = _Tokens(text)
     value = _value(tokens)
     if tokens.next is not None:
@@ -114,7 +114,7 @@ def _read(text: str) -> Any:
 
 
 class _Tokens:
-    """The tokens of a text, read only as far as they are asked for."""
+    """The tokens of a text, read only as far as they are needed."""
 
     def __init__(self, text: str) -> None:
         self._text, self._end = text, 0
@@ -122,7 +122,7 @@ class _Tokens:
         self.pop()
 
     def pop(self) -> tuple[Any, ...]:
-        """Return the groups of the next token; ValueError if what follows it is none."""
+        """Return the groups of the next token; raise ValueError if no token follows."""
         token, self.next = self.next, None
         while self.next is None and self._end < len(self._text):
             found = _TOKEN.match(self._text, self._end)
@@ -173,7 +173,7 @@ def _string(inner: str) -> str:
 
 
 def _is_envelope(body: bytes, version: str) -> bool:
-    """Return whether all but the reports and the work is as the protocol says."""
+    """Return whether everything except the reports and the work is as the protocol says."""
     try:
         data = _read(body.decode()) if len(body) <= 65536 else None
     except ValueError:
@@ -195,7 +195,7 @@ def _is_envelope(body: bytes, version: str) -> bool:
 
 # Bodies
 
-#: What is expected of an envelope only once the reports are right.
+#: Errors in an envelope that are found only once the reports are valid.
 LATER = ("a number that ends", "none", "another number than")
 FIELDS = ("version", "wave", "rid", "respondent", "token", "work", "reports")
 PLACES = [
@@ -240,7 +240,7 @@ strokes = st.one_of(
 
 
 def _edited(payload: dict[str, Any], changes: list[tuple[str, Any, str]]) -> str:
-    """The text of a payload whose values are replaced by text that need not be JSON."""
+    """Return the text of a payload whose values are replaced by text that need not be JSON."""
     fill = {}
     for number, (kind, (*parents, last), value) in enumerate(changes):
         inner: Any = payload
@@ -269,7 +269,7 @@ def _struck(body: bytes, kind: str, at: int, how: Any) -> bytes:
 
 
 def _verdict(response: Any) -> tuple[int, str, str]:
-    """Status, problem and field, of an answer that is complete."""
+    """Return status, problem and field of a complete answer."""
     data = response.get_json()
     if response.status_code in (200, 201):
         assert response.content_type == "application/json"
@@ -356,5 +356,5 @@ def test_odd_names_and_queries_are_not_found(field: Field, name: str, query: Any
     for method, end in (("GET", ""), ("POST", "/reports"), ("GET", "/ledger.json")):
         assert _finds_nothing(field.client.open(path + end, method=method, **asked))
     response = field.client.get("/api/surveys/all/estimates.csv", **asked)
-    # Too few reports may be there to show anything.
+    # There may be too few reports to show anything.
     assert response.status_code in (200, 403) or _finds_nothing(response)

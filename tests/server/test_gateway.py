@@ -23,20 +23,20 @@ sys.path.insert(0, str(Path(__file__).parent))
 from limits import LONG, timed
 from load import Server, check_books, get, is_busy, post, submissions
 
-#: Clients that send a body slowly: more than a worker has threads.
+#: Clients that send a body slowly; they are more than a worker has threads.
 SLOW = gateway.WRITERS + gateway.READERS + 20
 
 
 @pytest.fixture
 def server(database: Path, survey_file: Path) -> Iterator[Server]:
-    """A server of one worker."""
+    """Run a server with one worker."""
     with Server(database, survey_file, "--workers", 1) as running:
         yield running
 
 
 @contextmanager
 def trickling(url: str, path: str, clients: int) -> Iterator[list[socket.socket]]:
-    """Connect so many clients, each of which has sent the beginning of a request's body."""
+    """Connect this many clients, each of which has sent the beginning of a request's body."""
     parts = urlsplit(url)
     head = f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
     with ExitStack() as opened:
@@ -50,7 +50,7 @@ def trickling(url: str, path: str, clients: int) -> Iterator[list[socket.socket]
 
 @contextmanager
 def stuck(database: Path) -> Iterator[None]:
-    """Another process has the file lock."""
+    """Let another process hold the file lock."""
     with open(f"{database}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
@@ -61,7 +61,7 @@ def test_bodies_that_trickle_in_keep_nobody_waiting(
 ) -> None:
     path = f"/api/surveys/{survey.id}/reports"
     with trickling(server.url, path, SLOW):
-        time.sleep(1)  # for all of them to be with the worker
+        time.sleep(1)  # until all of them have reached the worker
         assert get(server.url, f"/s/{survey.id}").status == 200
         ((rid, body),) = islice(submissions(survey), 1)
         assert [one.status for one in post(server.url, path, [body])] == [201]
@@ -78,7 +78,7 @@ def test_a_body_that_does_not_come_in_time_is_refused(server: Server, survey: Su
     assert seconds > gateway.DEADLINE / 2
 
 
-def test_no_more_of_a_body_is_read_than_can_be_taken(server: Server, survey: Survey) -> None:
+def test_no_more_of_a_body_is_read_than_the_limit(server: Server, survey: Survey) -> None:
     path = f"/api/surveys/{survey.id}/reports"
     parts = urlsplit(server.url)
     with socket.create_connection((parts.hostname, parts.port), LONG) as client:
@@ -86,7 +86,7 @@ def test_no_more_of_a_body_is_read_than_can_be_taken(server: Server, survey: Sur
             f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
             "Transfer-Encoding: chunked\r\n\r\n".encode()
         )
-        # Without a stated length, and never at its end.
+        # This is without a stated length, and the body never ends.
         for _ in range(LONGEST_REQUEST // 1024 + 1):
             client.sendall(b"400\r\n" + b" " * 1024 + b"\r\n")
         assert client.recv(65536).startswith(b"HTTP/1.1 413 ")
@@ -100,7 +100,7 @@ def test_pages_are_served_while_reports_wait_for_the_store(
     with ThreadPoolExecutor(1) as pool:
         with stuck(database):
             answers = pool.submit(post, server.url, path, list(sent.values()), many)
-            # As long as the store is stuck, which it is until all of these are answered.
+            # The store is stuck until all of these are answered.
             for _ in range(20):
                 assert get(server.url, f"/s/{survey.id}").status == 200
         got = dict(zip(sent, answers.result(), strict=True))
@@ -112,7 +112,7 @@ def test_pages_are_served_while_reports_wait_for_the_store(
 
 
 def run_apart(load: Coroutine[Any, Any, None]) -> None:
-    """Run a coroutine in a thread of its own: this one may have a loop, of a browser's driver."""
+    """Run a coroutine in another thread, since this one may have a loop of a browser's driver."""
     with ThreadPoolExecutor(1) as pool:
         pool.submit(asyncio.run, load).result()
 
@@ -137,7 +137,7 @@ def test_a_lane_is_full_while_requests_wait_too_long() -> None:
     run_apart(load())
 
 
-def test_a_lane_takes_no_more_than_it_may_hold() -> None:
+def test_a_lane_accepts_no_more_than_its_limit() -> None:
     async def load() -> None:
         lane = gateway.Lane(threads=2, most=5, longest=60)
         waiting = [asyncio.create_task(lane.run(_sleep, 0.3)) for _ in range(5)]

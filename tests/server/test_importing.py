@@ -1,4 +1,4 @@
-"""A form is looked at before it is imported: which questions are kept, and bounds that it lacks."""
+"""Before a form is imported, researchers choose the questions and give missing bounds."""
 
 import io
 import json
@@ -62,7 +62,7 @@ def filled(page: str) -> dict[str, str]:
 
 
 def place(page: str, what: str, text: str) -> str:
-    """The name of the field of a question."""
+    """Return the name of the field of a question."""
     if what == "keep":
         found = re.search(rf'name="(keep\.\d+)"[^>]*> <span>{re.escape(text)}', page)
     else:
@@ -71,7 +71,7 @@ def place(page: str, what: str, text: str) -> str:
     return found[1]
 
 
-def test_bounds_of_all_numbers_are_typed_at_once_and_they_come_in(
+def test_numbers_are_imported_with_bounds_that_are_typed_at_once(
     signed_in: Browsers, store: Store
 ) -> None:
     browser = signed_in("bob")
@@ -109,7 +109,7 @@ def test_bounds_of_all_numbers_are_typed_at_once_and_they_come_in(
         ("9", "9", "“Your weight?”, highest: expected a number above 9, got 9"),
     ],
 )
-def test_wrong_bounds_are_told_and_what_was_typed_stays(
+def test_wrong_bounds_are_reported_and_the_typed_text_stays(
     signed_in: Browsers, store: Store, low: str, high: str, told: str
 ) -> None:
     browser = signed_in("bob")
@@ -126,12 +126,12 @@ def test_wrong_bounds_are_told_and_what_was_typed_stays(
     assert left_out not in again
 
 
-def test_only_what_is_kept_comes_in(signed_in: Browsers, store: Store) -> None:
+def test_only_chosen_questions_are_imported(signed_in: Browsers, store: Store) -> None:
     browser = signed_in("bob")
     rows = [*ROWS, ["select_one yn", "tried", "Did you try to stop?", "", "${smokes} = 'y'"]]
     page = look(browser, rows).text
     sent = filled(page)
-    # Without its bounds, a number is refused as it was.
+    # Without its bounds, a number is refused as before.
     for text in ("Do you smoke?", "How old are you?"):
         del sent[place(page, "keep", text)]
     assert post(browser, "/surveys/new", **sent).status_code == 303
@@ -145,7 +145,7 @@ def test_only_what_is_kept_comes_in(signed_in: Browsers, store: Store) -> None:
     assert (answer.status_code, "no question can be imported" in answer.text) == (422, True)
 
 
-def test_what_is_sent_back_is_checked(signed_in: Browsers) -> None:
+def test_the_returned_form_is_checked(signed_in: Browsers) -> None:
     browser = signed_in("bob")
     sent = filled(look(browser, ROWS).text)
     for wrong in ({"content": "§"}, {"content": "aGk="}, {"tool": "poem"}):
@@ -172,7 +172,7 @@ def test_no_channel_is_designed_for_a_number_before_its_costs_are_shown(
     assert post(browser, "/surveys/new", **filled(page)).status_code == 303
     told = browser.get("/surveys/smoking/history", **HTTPS)
     assert (told.status_code, "for each of its 40 ranges of numbers" in told.text) == (200, True)
-    # That of numbers from 0 to 1, which stands for all.
+    # The channel of numbers from 0 to 1 stands for all.
     assert {*designed} <= {1}
 
 
@@ -191,7 +191,7 @@ def test_numbers_that_are_imported_pass_the_whole_check(
     assert len(read_draft(imported.toml, {}).survey.questions) == 2
 
 
-def test_bounds_that_cannot_be_are_refused() -> None:
+def test_impossible_bounds_are_refused() -> None:
     rows = [ROWS[0], ["integer", "n", "How many?"], ["integer", "m", "And?", ". >= 0 and . <= 9"]]
     (lacking,) = [one for one in read_form(book(rows), "n.xlsx").found if one.lacks_bounds]
     given = {"min": 0.5, "max": 7}
@@ -200,8 +200,8 @@ def test_bounds_that_cannot_be_are_refused() -> None:
     assert (row.outcome, "a whole number, since integer = true" in row.detail) == ("refused", True)
 
 
-#: Forms of each tool with numbers, whose bounds are taken away by another name, and the ids of
-#: these numbers.
+#: Forms of each tool with numbers, whose bounds are removed by another name, and the ids of these
+#: numbers.
 UNBOUNDED = {
     "form.lss": (
         limesurvey.structure().replace(b"max_num_value_n", b"another_attribute"),
@@ -229,7 +229,7 @@ UNBOUNDED = {
 
 
 @pytest.mark.parametrize("name", UNBOUNDED)
-def test_numbers_of_every_tool_come_in_once_their_bounds_are_given(name: str) -> None:
+def test_numbers_of_every_tool_are_imported_once_their_bounds_are_given(name: str) -> None:
     content, ids = UNBOUNDED[name]
     before = read_form(content, name)
     lacking = [one for one in before.found if one.lacks_bounds]
@@ -242,7 +242,7 @@ def test_numbers_of_every_tool_come_in_once_their_bounds_are_given(name: str) ->
     numbers = [one for one in file.ids() if file.data(f"question/{one}")["kind"] == "number"]
     assert {*ids} <= {*numbers}
     assert after.questions == before.questions + len(ids)
-    # Conditions on these numbers come with them.
+    # Conditions on these numbers are imported with them.
     told = {row.row: row for row in after.rows}
     assert all(told[one.row].outcome == "changed" for one in lacking)
     assert read_draft(after.toml, {}).problems == ()

@@ -22,7 +22,7 @@ Send = Callable[..., Any]
 
 
 def _kept(store: Store, survey: Survey) -> tuple[int, int, int]:
-    """Reports, millionths charged and symbols tallied in wave 1."""
+    """Return reports, millionths charged and symbols tallied in wave 1."""
     tallies = store.reports.tallies(survey, 1)
     return (
         len(list(chain(*store.reports.payloads(survey, 1)))),
@@ -60,7 +60,7 @@ KINDS = {
     "multipart/form-data; boundary=x": False,
     "application/jsonx": False,
 }
-#: Where a browser says a request comes from; None for one that does not say.
+#: The origin that a browser states for a request; None if it states none.
 SITES = {None: True, "same-origin": True, "none": True, "same-site": False, "cross-site": False,
          "same-origin, cross-site": False, "": False}  # fmt: skip
 
@@ -85,7 +85,7 @@ def _sent_as(client: FlaskClient, body: io.BytesIO, kind: str | None, site: str 
 
 
 @pytest.mark.parametrize(("kind", "is_taken"), KINDS.items())
-def test_only_json_is_taken(
+def test_only_json_is_accepted(
     client: FlaskClient, make: Send, store: Store, survey: Survey, kind: str, is_taken: bool
 ) -> None:
     if is_taken:
@@ -99,7 +99,7 @@ def test_only_json_is_taken(
 
 
 @pytest.mark.parametrize(("site", "is_taken"), SITES.items())
-def test_only_what_this_origin_sends_is_taken(
+def test_only_requests_of_this_origin_are_accepted(
     client: FlaskClient, make: Send, store: Store, survey: Survey, site: str, is_taken: bool
 ) -> None:
     if is_taken:
@@ -140,7 +140,7 @@ def test_a_retry_is_known_whatever_token_respondent_cap_or_state(
     assert _kept(store, survey)[:2] == (3, 12_000_000)
 
 
-def test_an_id_in_use_takes_no_other_report(
+def test_an_id_in_use_accepts_no_other_report(
     send: Send, make: Send, store: Store, survey: Survey
 ) -> None:
     first = make()
@@ -152,7 +152,7 @@ def test_an_id_in_use_takes_no_other_report(
     assert _kept(store, survey)[0] == 1
 
 
-def test_the_cap_ends_what_a_respondent_can_give(
+def test_the_cap_ends_the_reports_of_a_respondent(
     send: Send, make: Send, store: Store, survey: Survey
 ) -> None:
     for seed in (1, 2, 3):
@@ -180,7 +180,7 @@ def test_a_survey_past_its_last_day_is_over(
     survey_file.write_text(text)
     store.surveys.publish(read_survey(survey_file))
     _problem(send(make()), 409, "over")
-    # Unlike a wave that was closed, which may be opened again.
+    # This differs from a wave that was closed, which may be opened again.
     store.surveys.close_waves("canteen")
     _problem(send(make()), 409, "over")
     assert client.get("/api/surveys/canteen").get_json()["state"] == "closed"
@@ -189,11 +189,11 @@ def test_a_survey_past_its_last_day_is_over(
     assert "<form" not in page
 
 
-def test_an_invitation_nobody_gave_is_refused(send: Send, make: Send) -> None:
+def test_an_unknown_invitation_is_refused(send: Send, make: Send) -> None:
     _problem(send(make() | {"token": "guess"}), 403, "invitation")
 
 
-def test_no_such_survey(client: FlaskClient) -> None:
+def test_an_unknown_survey_is_not_found(client: FlaskClient) -> None:
     _problem(client.post("/api/surveys/none/reports", json={}), 404, "not-found")
     _problem(client.get("/api/surveys/none"), 404, "not-found")
 

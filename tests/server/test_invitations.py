@@ -1,4 +1,4 @@
-"""Invitations: mistakes in a link are found; a question about one tells little."""
+"""Mistakes in a link are found, and a question about a link reveals little."""
 
 import re
 import sqlite3
@@ -28,7 +28,7 @@ def test_token_is_128_random_bits_and_two_check_digits() -> None:
     tokens = [ISSUER.issue() for _ in range(200)]
     assert all(_is_whole(token) and set(token) <= set(DIGITS) for token in tokens)
     assert len(set(tokens)) == 200
-    # By hand: 21 zeros and a 64ths' digit B spell 1; B at the next place spells 64.
+    # By hand: 21 zeros and the digit B at the last place spell 1; B at the next place spells 64.
     assert check_digits("A" * 21 + "B") == "AB"
     assert check_digits("A" * 20 + "BA") == "BA"
     # 64 * 64 = 4096 = 4093 + 3.
@@ -44,7 +44,7 @@ def test_every_single_wrong_digit_at_every_place_is_found() -> None:
 
 
 def test_every_swap_of_neighbors_at_every_place_is_found() -> None:
-    # Every pair of digits at every place, in numbers whose other digits are zero.
+    # All pairs of digits at all places, in numbers whose other digits are zero.
     for place in range(21):
         for first in DIGITS:
             for second in DIGITS:
@@ -53,7 +53,7 @@ def test_every_swap_of_neighbors_at_every_place_is_found() -> None:
                     one = "A" * place + first + second + rest
                     other = "A" * place + second + first + rest
                     assert check_digits(one) != check_digits(other)
-    # And with the check digits, and between them, in tokens as they are made.
+    # Then the check digits, and swaps between both parts, in tokens as they are made.
     swaps = 0
     for token in (ISSUER.issue() for _ in range(300)):
         for place in range(23):
@@ -66,7 +66,7 @@ def test_every_swap_of_neighbors_at_every_place_is_found() -> None:
 
 @pytest.fixture
 def invited(survey_file: Path, store: Store) -> str:
-    """The id of a survey for invited people, with its first wave open."""
+    """Return the id of a survey for invited people, with its first wave open."""
     text = survey_file.read_text()
     survey_file.write_text(text.replace('id = "canteen"', 'id = "canteen"\naccess = "invited"', 1))
     store.surveys.publish(read_survey(survey_file))
@@ -78,7 +78,7 @@ Ask = Callable[..., Any]
 
 @pytest.fixture
 def ask(client: FlaskClient) -> Ask:
-    """Asks whether a token can be used in a wave."""
+    """Ask whether a token can be used in a wave."""
 
     def post(token: str, wave: int = 1, **headers: str) -> Any:
         return client.post(
@@ -102,7 +102,7 @@ def test_used_withdrawn_and_unknown_links_get_the_same_answer(
     assert ask(fresh).get_json() == ask(old).get_json() == {"status": "usable"}
     unusable = [ask(used), ask(ISSUER.issue()), ask(fresh, wave=2)]
     assert [one.get_json() for one in unusable] == [{"status": "unusable"}] * 3
-    # Neither does a header tell them apart, nor does asking change anything.
+    # No header distinguishes them either, and asking changes nothing.
     assert len({str(sorted(one.headers)) for one in unusable}) == 1
     assert store.invitations.counts(invited) == {1: (3, 1)}
 

@@ -1,4 +1,4 @@
-"""No JOIN tells which report came from which pseudonym, however often a survey is republished."""
+"""No JOIN shows which report came from which pseudonym, however often a survey is republished."""
 
 import json
 import sys
@@ -15,7 +15,7 @@ from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
 from server.store import Place, Store
 
-# The tests are no package, so that no name of theirs can hide one of the application's.
+# The tests are not a package, so none of their names can hide a name of the application.
 sys.path.insert(0, str(Path(__file__).parent))
 
 from load import take_in
@@ -37,7 +37,7 @@ def _republished(store: Store, survey_file: Path, title: str) -> Survey:
 
 @pytest.fixture
 def attacked(database: Place, survey_file: Path) -> Store:
-    """A harmless change before each of five respondents, in each of two waves."""
+    """Make a harmless change before each of five respondents, in each of two waves."""
     store = Store(database, create=True)
     for wave in range(1, WAVES + 1):
         for person in range(PEOPLE):
@@ -59,7 +59,7 @@ def _columns(store: Store, table: str) -> set[str]:
 
 
 def _linked(store: Store, report: str = "report", ledger: str = "ledger") -> int:
-    """Reports that a JOIN on any columns that two tables share ties to one pseudonym."""
+    """Return reports that a JOIN on any columns that two tables share links to one pseudonym."""
     linked = set()
     shared = _columns(store, report) & _columns(store, ledger)
     assert "survey" in shared
@@ -81,9 +81,9 @@ def test_no_join_links_a_report_to_a_pseudonym_after_harmless_changes(attacked: 
     assert list(attacked.upkeep.discrepancies(date.today())) == []
 
 
-def test_the_join_is_found_where_the_ledger_has_the_version_and_the_wave(attacked: Store) -> None:
+def test_the_join_is_found_if_the_ledger_has_the_version_and_the_wave(attacked: Store) -> None:
     with attacked.database.writing() as connection:
-        # As earlier releases kept it: the ledger in the order of respondents and waves.
+        # This is how earlier releases kept it: the ledger in the order of respondents and waves.
         connection.execute("CREATE TABLE old AS SELECT * FROM report WHERE wave < 0")
         connection.execute("ALTER TABLE old RENAME COLUMN rid TO respondent")
         for wave in range(1, WAVES + 1):
@@ -97,7 +97,7 @@ def test_the_join_is_found_where_the_ledger_has_the_version_and_the_wave(attacke
 
 
 def test_terms_computed_for_each_report_link_none_either(attacked: Store) -> None:
-    # Whoever has the file can compute the terms of each report's version.
+    # Somebody who has the file can compute the terms of each report's version.
     assert attacked.ledger.respondents("canteen") == {
         survey.terms: PEOPLE for survey in attacked.surveys.by_terms("canteen").values()
     }

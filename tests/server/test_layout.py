@@ -1,4 +1,4 @@
-"""How a page is divided, from the frozen survey alone."""
+"""A page is divided by the frozen survey alone."""
 
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ def entry(name: str, **keys: Any) -> dict[str, Any]:
 
 
 def shape(*entries: dict[str, Any]) -> list[list[tuple[Any, list[list[tuple[Any, str]]]]]]:
-    """The pages: of each part its section and runs; of each group its matrix, and its ids."""
+    """Return the pages: the section and runs of each part; the matrix and the ids of each group."""
     return [
         [
             (
@@ -80,7 +80,7 @@ def shape(*entries: dict[str, Any]) -> list[list[tuple[Any, list[list[tuple[Any,
         ),
     ],
 )
-def test_entries_stand_where_the_author_put_them(
+def test_entries_are_where_the_author_put_them(
     entries: list[dict[str, Any]], pages: list[Any]
 ) -> None:
     assert shape(*entries) == pages
@@ -103,7 +103,7 @@ def test_an_example_shows_all_that_pages_can_be_divided_into() -> None:
     }
 
 
-def test_the_time_that_is_left_goes_by_the_questions_that_are_left() -> None:
+def test_the_remaining_time_depends_on_the_remaining_questions() -> None:
     pages = layout(read_survey(EXAMPLES / "well-being.toml").spec)
     assert [len(entries_of(page)) for page in pages] == [4, 3, 5]
     assert minutes_left(pages, 4) == [4, 3, 2]

@@ -1,4 +1,4 @@
-"""The ledger as researchers get it: the command, the download and the page of results."""
+"""The ledger as researchers get it: by the command, as a download and on the page of results."""
 
 import csv
 import io
@@ -91,7 +91,7 @@ def test_the_convolution_and_its_delta_are_shown(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("delta", ["0", "-0.5", "1", "nan", "inf", "x"])
-def test_a_delta_that_is_none_is_wrong_usage(store: Store, database: Place, delta: str) -> None:
+def test_an_impossible_delta_is_wrong_usage(store: Store, database: Place, delta: str) -> None:
     result = run("ledger", "canteen", "--delta", delta, "--db", database)
     assert result.exit_code == 2
     assert "Invalid value for '--delta'" in result.stderr
@@ -110,7 +110,7 @@ def test_an_empty_ledger_is_its_header_and_an_error(store: Store, database: Plac
     assert json.loads(run("ledger", "canteen", "--json", "--db", database).stdout) == []
 
 
-def test_no_such_survey_is_told(store: Store, database: Place) -> None:
+def test_an_unknown_survey_is_named(store: Store, database: Place) -> None:
     result = run("ledger", "none", "--db", database)
     assert (result.exit_code, result.stdout) == (1, "")
     assert "survey: expected one of canteen, got 'none'" in result.stderr
@@ -145,7 +145,7 @@ def test_accounts_are_the_spends_added_up(store: Store, survey: Survey, survey_f
     survey_file.write_text(survey_file.read_text().replace("Roast", "Roast beef"))
     newer = read_survey(survey_file)
     store.surveys.publish(newer)
-    # As forged: in the same wave once more, of another version.
+    # The forged submission is in the same wave once more, for another version.
     (first, *_) = store.ledger.spends("canteen")
     one = {"meat": "yes", "dish": "soup", "price": "3"}
     sent = ({**body, "respondent": first.respondent} for body in payloads(newer, [one], 2, 9))

@@ -55,9 +55,9 @@ required = true
 mechanism = "krr"
 epsilon = 1
 """
-#: More reports than a run has submissions.
+#: There are more reports than a run has submissions.
 OPTIONS = ", ".join(f'{{id = "{one}", text = "{one}"}}' for one in range(200))
-#: Access and cap of the versions that are published, again and again, in any order.
+#: Access and cap of the versions that are published again and again, in any order.
 ALL_OPEN = (("open", 2.5), ("open", 3.5), ("open", 4.5))
 INVITED = (("invited", 2.5), ("invited", 4.5), ("open", 3.5))
 WAVES, PEOPLE = (1, 2), tuple(letters * 16 for letters in ("aa", "bb", "cc", "dd", "ee"))
@@ -74,11 +74,11 @@ ANSWERS = st.lists(ANSWER, min_size=1, max_size=4)
 
 
 class Pulled(BaseException):
-    """The plug."""
+    """The connection was lost."""
 
 
 class Unplugged:
-    """A connection that is lost after so many statements, at the latest instead of a COMMIT."""
+    """A connection that is lost after this many statements, at the latest instead of a COMMIT."""
 
     in_transaction = False  # nobody is there to roll back
 
@@ -123,7 +123,7 @@ class Machine(RuleBasedStateMachine):
     def begin(self, order: list[int]) -> None:
         self.symbols, self.model = count(), Model()
         self.sent: list[Sent] = []
-        #: Those that were told that theirs is stored, and those that could not hear it.
+        #: Submissions that were told to be stored, and those that could not hear it.
         self.told: set[str] = set()
         self.unheard: set[str] = set()
         self.place = Machine.new_place(self.new_path())
@@ -140,7 +140,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule()
     def restart(self) -> None:
-        """The process is gone, nothing closed, and another one starts on the same database."""
+        """End the process without closing anything, and start another one on the same database."""
         self.teardown()
         self.start()
 
@@ -154,7 +154,7 @@ class Machine(RuleBasedStateMachine):
     # Devices
 
     def drawn(self, answers: list[tuple[int, int, str, str, bool]]) -> list[Sent]:
-        """Something new; odd devices forget their invitation, or show one unasked."""
+        """Draw a new submission; odd devices forget their invitation, or show one unasked."""
         found = []
         for version, wave, person, token, odd in answers:
             survey, symbol = list(self.versions.values())[version], next(self.symbols)
@@ -168,11 +168,11 @@ class Machine(RuleBasedStateMachine):
 
     @rule(one=submissions, heard=st.booleans())
     def repeat(self, one: Sent, heard: bool) -> None:
-        """The same bytes again."""
+        """Send the same bytes again."""
         self.send(one, heard)
 
     def send(self, one: Sent, heard: bool = True) -> Sent:
-        """Over HTTP, as a device does; its answer may be lost."""
+        """Send a submission over HTTP, as a device does; its answer may be lost."""
         self.sent.append(one)
         expected = self.model.add(one, self.versions)
         response = self.client.post(
@@ -192,17 +192,17 @@ class Machine(RuleBasedStateMachine):
         token=st.sampled_from([None, *TOKENS]),
     )
     def pretend(self, one: Sent, person: str, token: str | None) -> Sent:
-        """The same reports, of somebody else."""
+        """Send the same reports as somebody else."""
         return self.send(replace(one, respondent=person, token=token))
 
     @rule(target=submissions, one=submissions)
     def change(self, one: Sent) -> Sent:
-        """Other reports under an id that may be in use."""
+        """Send other reports under an id that may be in use."""
         return self.send(replace(one, symbol=next(self.symbols)))
 
     @rule(target=submissions, answers=ANSWERS, twins=st.booleans())
     def send_together(self, answers: list[Any], twins: bool) -> Any:
-        """In one transaction; twins have one id, with one report or two, or one token."""
+        """Send some in one transaction; twins have one id, with one report or two, or one token."""
         batch = self.drawn(answers)
         if twins:
             other = next(self.symbols)
@@ -221,7 +221,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule(target=submissions, answers=ANSWERS, left=st.integers(4, 16))
     def crash(self, answers: list[Any], left: int) -> Any:
-        """The plug is pulled within a transaction; some try again."""
+        """Lose the connection within a transaction; some try again."""
         batch = self.drawn(answers)
         known = [self.checked(one) for one in batch if one.version in self.model.published]
         lost, own = self.store.database.connection, vars(self.store.database._local)
@@ -242,7 +242,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule(waves=st.sampled_from([{1}, {2}, {1, 2}, {1, 2}, set()]))
     def open(self, waves: set[int]) -> None:
-        """Close waves, and open others; at the command line a wave is opened alone."""
+        """Close waves, and open others; the command line opens a wave and closes the others."""
         for wave in waves:
             self.store.surveys.open_wave("machine", wave, alone=len(waves) == 1)
         for wave in {1, 2} - waves:
@@ -278,7 +278,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule(target=submissions, answers=ANSWERS)
     def lose_the_disk(self, answers: list[Any]) -> Any:
-        """Answer after a backup, and restore it: the answer is lost."""
+        """Answer after a backup, and restore it, so that the answer is lost."""
         backup = self.back_up()
         sent = self.answer(answers, True)
         self.restore(backup)

@@ -1,4 +1,4 @@
-"""`deniable estimate --margins`: estimates calibrated to known shares of the population."""
+"""Check `deniable estimate --margins`: estimates calibrated to known shares of the population."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Metrics for a monitoring system: what they say, and to whom; `test_shown.py`: when they move."""
+"""Metrics for a monitoring system: what they say, and to whom; see `test_shown.py` for when."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from server.store import Store
 
 
 def _told(client: FlaskClient, headers: dict[str, str]) -> dict[tuple[str, ...], float]:
-    """The values by name and labels, as Prometheus' own parser reads them."""
+    """Return the values by name and labels, as Prometheus' own parser reads them."""
     response = client.get("/metrics", headers=headers)
     assert response.status_code == 200
     assert response.content_type.startswith("text/plain; version=0.0.4")

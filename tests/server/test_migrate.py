@@ -1,4 +1,4 @@
-"""A database of an earlier release is changed by `deniable migrate` alone, never under a server."""
+"""Only `deniable migrate` changes a database of an earlier release, never under a server."""
 
 import fcntl
 import hashlib
@@ -16,7 +16,7 @@ from server.store import Store, StoreBusy, StoreError
 from server.store.file import File
 from server.store.schema import SCHEMA_VERSION
 
-# The tests are no package, so that no name of theirs can hide one of the application's.
+# The tests are not a package, so none of their names can hide a name of the application.
 sys.path.insert(0, str(Path(__file__).parent))
 
 from load import Server
@@ -26,7 +26,7 @@ DUMP = Path(__file__).parent / "schemas/2.sql"
 
 @pytest.fixture
 def old(tmp_path: Path) -> Path:
-    """A database of schema 2, with what a killed server left in its write-ahead log."""
+    """Return a database of schema 2, with what a killed server left in its write-ahead log."""
     database = tmp_path / "old.db"
     connection = sqlite3.connect(database)
     connection.executescript(DUMP.read_text())
@@ -36,7 +36,7 @@ def old(tmp_path: Path) -> Path:
 
 @contextmanager
 def _running(database: Path) -> Iterator[sqlite3.Connection]:
-    """Do what a server of the release with schema 2 does: hold a shared lock, and write."""
+    """Act like a server of the release with schema 2: hold a shared lock, and write."""
     with open(f"{database}.served", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_SH)
         connection = sqlite3.connect(database, isolation_level=None)
@@ -88,7 +88,7 @@ def test_a_command_of_this_release_leaves_an_old_server_its_database(
     connection.close()
 
 
-def test_what_a_killed_server_left_is_not_touched_either(old: Path, tmp_path: Path) -> None:
+def test_the_log_of_a_killed_server_is_not_touched_either(old: Path, tmp_path: Path) -> None:
     with _running(old) as connection:
         connection.execute("INSERT INTO wave VALUES ('canteen', 7, 'closed')")
         files = {one: one.read_bytes() for one in tmp_path.iterdir()}
@@ -121,7 +121,7 @@ def test_migrating_backs_up_first_and_says_what_it_did(old: Path, tmp_path: Path
     assert kept.execute("PRAGMA user_version").fetchone() == (2,)
     assert kept.execute("SELECT count(*) FROM ledger").fetchone() == (25,)
     kept.close()
-    # The way back, and here again.
+    # The database goes back to the old schema, and is migrated again.
     assert run("restore", backup, "--db", tmp_path / "again.db").exit_code == 0
     assert run("audit", "--db", old, "--backup", backup).exit_code == 0
     assert run("estimate", "canteen", "--db", old).exit_code == 0
@@ -148,7 +148,7 @@ def test_the_backup_stays_if_the_migrated_file_cannot_be_written_anew(
     assert run("audit", "--db", old).exit_code == 0
 
 
-def test_a_backup_that_is_there_is_not_written_over(old: Path, tmp_path: Path) -> None:
+def test_an_existing_backup_is_not_overwritten(old: Path, tmp_path: Path) -> None:
     backup = tmp_path / "old.db.schema-2.backup"
     backup.write_text("precious")
     before = old.read_bytes()
@@ -159,7 +159,7 @@ def test_a_backup_that_is_there_is_not_written_over(old: Path, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("content", [b"", b"text" * 100], ids=["empty", "text"])
-def test_what_is_no_database_of_ours_is_not_migrated(content: bytes, tmp_path: Path) -> None:
+def test_other_databases_are_not_migrated(content: bytes, tmp_path: Path) -> None:
     database = tmp_path / "other.db"
     database.write_bytes(content)
     told = run("migrate", "--db", database)
@@ -177,7 +177,7 @@ def test_a_second_server_on_the_same_file_is_refused_in_one_line(
         assert (told.exit_code, told.stdout, told.stderr.count("\n")) == (1, "", 1)
         assert "expected a database that no server runs on, got one that is served" in told.stderr
         assert Store(database).surveys.waves("canteen") == {1: "open"}
-        # Other commands go on.
+        # Other commands still work.
         assert run("open", "canteen", "--wave", 2, "--db", database).exit_code == 0
         assert server.process.poll() is None
 

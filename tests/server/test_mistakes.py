@@ -1,4 +1,4 @@
-"""A mistake in a form is told at the top of the page and at its field, which has what was typed."""
+"""A mistake in a form is reported at the top of the page and at its field, which keeps its text."""
 
 import re
 from html import unescape
@@ -15,14 +15,14 @@ HTML = "text/html,*/*"
 
 
 def sent(browser: FlaskClient, path: str, **form: Any) -> str:
-    """The page that a browser gets for a form with a mistake."""
+    """Return the page that a browser gets for a form with a mistake."""
     answer = post(browser, path, HTML, **form)
     assert answer.status_code == 422
     return str(answer.text)
 
 
 def check_told(page: str, field: str, told: str) -> None:
-    """The summary gets the focus and leads to the field, which is marked and says the same."""
+    """Check that the summary gets the focus, and that the marked field has the same message."""
     summary = re.search(r'<div [^>]*id="mistakes"[^>]*>(.*?)</div>', page, re.S)
     assert summary is not None
     assert 'tabindex="-1" autofocus' in summary[0]
@@ -39,7 +39,7 @@ def check_told(page: str, field: str, told: str) -> None:
 NEW: dict[str, Any] = {"how": "nothing", "title": "A", "id": "a", "text": "B?", "kind": "yes-no"}
 
 
-#: The path of a form, what is sent, the field in which that is a mistake, and what is told of it.
+#: The path of a form, what is sent, the field with the mistake, and the message.
 FORMS: list[tuple[str, dict[str, Any], str, str]] = [
     ("/surveys/new", NEW | {"title": " "}, "title", "expected a text"),
     ("/surveys/new", NEW | {"text": ""}, "text", "expected a text"),
@@ -84,7 +84,7 @@ FORMS: list[tuple[str, dict[str, Any], str, str]] = [
 ]
 
 
-def test_a_mistake_is_told_at_its_field(signed_in: Browsers) -> None:
+def test_a_mistake_is_reported_at_its_field(signed_in: Browsers) -> None:
     browser = signed_in("ada")
     for path, form, field, told in FORMS:
         page = sent(browser, path, **form)
@@ -94,7 +94,7 @@ def test_a_mistake_is_told_at_its_field(signed_in: Browsers) -> None:
             assert re.search(rf'id="{field}"[^>]*value="{re.escape(typed)}"', page)
 
 
-def test_a_mistake_in_the_editor_is_told_at_its_field(signed_in: Browsers) -> None:
+def test_a_mistake_in_the_editor_is_reported_at_its_field(signed_in: Browsers) -> None:
     browser = signed_in("bob")
     form = {**fields(browser, "question/one"), "do": "save"}
     for wrong, field, told in (
@@ -108,20 +108,20 @@ def test_a_mistake_in_the_editor_is_told_at_its_field(signed_in: Browsers) -> No
         check_told(sent(browser, EDIT, **(form | wrong)), field, told)
 
 
-def test_programs_get_the_mistake_alone(signed_in: Browsers) -> None:
+def test_programs_get_only_the_message(signed_in: Browsers) -> None:
     answer = post(signed_in("ada"), "/surveys/canteen/planned", respondents="many")
     assert (answer.status_code, answer.content_type) == (422, "text/plain; charset=utf-8")
     assert answer.text.startswith("Respondents: expected a whole number")
 
 
-def test_a_page_tells_a_number_of_its_address_that_is_none(
+def test_a_page_reports_an_impossible_number_in_its_address(
     signed_in: Browsers,
 ) -> None:
     browser = signed_in("bob")
     plan = browser.get("/surveys/idea/plan?respondents=0", headers={"Accept": HTML}, **HTTPS)
     check_told(plan.text, "respondents", "a whole number from 1 to")
     assert 'value="0"' in plan.text
-    # What somebody typed is shown as text.
+    # The typed text is shown as text.
     plan = browser.get("/surveys/idea/plan?respondents=<b>\"'", headers={"Accept": HTML}, **HTTPS)
     assert "<b>" not in plan.text
     assert "&lt;b&gt;" in plan.text

@@ -1,4 +1,4 @@
-"""Notes, matrices, sliders and pages are for the page: commands and wire know questions alone."""
+"""Notes, matrices, sliders and pages affect only the page; commands and wire know questions."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The published description of the API is true: of the routes, of the wire, of a running server."""
+"""The published description of the API is true of the routes, the wire, and a running server."""
 
 import json
 import os
@@ -45,7 +45,7 @@ def _validator(name: str) -> OAS31Validator:
 
 
 def _refusals(operation: dict[str, Any]) -> dict[str, int]:
-    """Each word that an operation's problems can end in, with its status."""
+    """Return each word in which an operation's problems can end, with its status."""
     found = {}
     for status, response in operation["responses"].items():
         problem = response["content"].get("application/problem+json")
@@ -180,7 +180,7 @@ def test_reports_of_every_channel_are_as_described(file: Path) -> None:
 
 
 def _report(question: Question) -> dict[str, Any]:
-    """The reports of a question of one symbol, listed: to JSON Schema 1.0 is an integer, too."""
+    """Return a question's one-symbol reports as a list: to JSON Schema, 1.0 is an integer, too."""
     cohorts, symbols = question.randomizer.shape
     drawn = {"enum": list(range(symbols))}
     return drawn if cohorts == 1 else _exactly(cohort={"enum": list(range(cohorts))}, report=drawn)
@@ -196,7 +196,7 @@ def _exactly(**properties: Any) -> dict[str, Any]:
 
 
 def _narrowed(survey: Survey) -> dict[str, Any]:
-    """The description for one survey, so that much of what is drawn from it is stored."""
+    """Return the description for one survey, so that much of what is drawn from it is stored."""
     text = json.dumps(document()).replace("{survey_id}", survey.id)
     narrowed: dict[str, Any] = json.loads(text)
     for path in narrowed["paths"].values():
@@ -208,9 +208,9 @@ def _narrowed(survey: Survey) -> dict[str, Any]:
     # They must differ, which JSON Schema cannot say.
     fields["rid"]["pattern"], fields["respondent"]["pattern"] = "^a[0-9a-f]{31}$", "^b[0-9a-f]{31}$"
     fields["reports"] = _exactly(**{one.id: _report(one) for one in survey.questions})
-    # Listed, since to JSON Schema 1.0 is an integer, too, which the wire refuses.
+    # They are listed, since to JSON Schema 1.0 is also an integer, which the wire refuses.
     narrowed["components"]["schemas"]["Link"]["properties"]["wave"] = {"enum": [1, 2]}
-    # Wrong passwords are slowed down: most would get 429, which says nothing.
+    # Wrong passwords are slowed down, so most would get 429, which says nothing.
     del narrowed["components"]["securitySchemes"]["password"]
     for path in narrowed["paths"].values():
         if "security" in path.get("get", {}):
@@ -218,8 +218,8 @@ def _narrowed(survey: Survey) -> dict[str, Any]:
     return narrowed
 
 
-#: Any whole number is taken for work, so that it cannot be listed; but 1.0, which is an integer to
-#: JSON Schema, is none to the wire (test_fuzz.py has such).
+#: Any whole number is accepted as work, so the numbers cannot be listed. But 1.0, an integer to
+#: JSON Schema, is refused by the wire (test_fuzz.py has such numbers).
 HOOKS = """
 import schemathesis
 
@@ -231,7 +231,7 @@ def filter_body(context, body):
 
 @pytest.mark.more
 def test_a_running_server_does_as_described(tmp_path: Path) -> None:
-    """schemathesis sends what the description allows and what it does not, and checks answers."""
+    """schemathesis sends allowed and forbidden requests, and checks the answers."""
     file, database = ROOT / "examples/night-life.toml", tmp_path / "x.db"
     survey = read_survey(file)
     store = Store(database, create=True)
@@ -259,7 +259,7 @@ def test_a_running_server_does_as_described(tmp_path: Path) -> None:
                     f"Authorization: Bearer {said['token:']}",
                 ),
                 *("--phases", "coverage,fuzzing", "--checks", "all", "--max-examples", "60"),
-                # How long examples take to draw says how busy the machine is.
+                # The time to draw examples depends on how busy the machine is.
                 *("--suppress-health-check", "too_slow"),
                 *("--generation-deterministic", "--continue-on-failure", "--no-color"),
             ],

@@ -1,4 +1,4 @@
-"""A study is opened from its bundle, with tables and models that equal those of the server."""
+"""A study that is opened from its bundle has the server's tables and models."""
 
 import http.server
 import sqlite3
@@ -24,7 +24,7 @@ EXAMPLE = Path(__file__).parents[2] / "examples/working-conditions.toml"
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a database, and the bundle of its study."""
+    """Return a folder with a database, and the bundle of its study."""
     folder = tmp_path_factory.mktemp("opened")
     study(folder / "x.db", read_survey(EXAMPLE), 400)
     (folder / "bundle.zip").write_bytes(bundled(folder / "x.db", "work-2026"))
@@ -65,7 +65,7 @@ def test_results_are_shown_as_tables_with_pictures(opened: Study) -> None:
     rows = opened.estimates()
     html = rows._repr_html_()
     assert html.count("<tr>") == min(len(rows), 60) + 1
-    assert html.count("<svg") == 5  # the number's mean and its shares of no answer apart
+    assert html.count("<svg") == 5  # the number's mean and its shares of no answer are separate
     assert f"<td>{rows[0].estimate:.4g}</td>" in html
     assert rows.to_frame().equals(opened.to_frame())
     assert opened._repr_html_().startswith("<p>&lt;Study work-2026, wave 1, 400 reports&gt;</p>")
@@ -83,12 +83,12 @@ def test_results_are_shown_as_tables_with_pictures(opened: Study) -> None:
     assert f"{differences[0].second} − {differences[0].first}" in drawn
     model = opened.regress("harassed ~ team")._repr_html_()
     assert "<td>Intercept</td>" in model
-    # The survey's words are no markup.
+    # The survey's words are not taken for markup.
     odd = Results([replace(rows[0], question="<b>")])
     assert "<td>&lt;b&gt;</td>" in odd._repr_html_()
 
 
-def test_what_is_not_there_is_told(opened: Study) -> None:
+def test_missing_parts_are_named(opened: Study) -> None:
     with pytest.raises(ValueError, match=r"expected one of harassed, .*, got 'salary'"):
         opened.columns(["salary"])
     with pytest.raises(ValueError, match="expected two columns, got team twice"):
@@ -97,7 +97,7 @@ def test_what_is_not_there_is_told(opened: Study) -> None:
         opened.regress("harassed ~ salary")
 
 
-def test_other_files_are_told(folder: Path, tmp_path: Path) -> None:
+def test_other_files_are_refused(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"none\.zip: cannot be read: "):
         Study.open(tmp_path / "none.zip")
     data = bytearray((folder / "bundle.zip").read_bytes())
@@ -160,7 +160,7 @@ def test_without_reports_there_are_estimates_alone(folder: Path, tmp_path: Path)
 
 @pytest.fixture
 def address(folder: Path) -> Iterator[str]:
-    """The address of a web server that has the folder."""
+    """Return the address of a web server that has the folder."""
     handler = partial(http.server.SimpleHTTPRequestHandler, directory=folder)
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever)

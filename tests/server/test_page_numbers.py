@@ -1,4 +1,4 @@
-"""Every number of every page is one that a command prints."""
+"""Every number on every page is one that a command prints."""
 
 import re
 from collections.abc import Iterator
@@ -33,12 +33,12 @@ def store(database: Path, survey: Survey) -> Store:
 
 @pytest.fixture
 def browser(store: Store, database: Path) -> FlaskClient:
-    """A browser of an analyst."""
+    """Return a browser of an analyst."""
     return signed_in(database, "bob")
 
 
 def numbers(html: str) -> Iterator[str]:
-    """All numbers in the cells of tables and in the pictures of a page."""
+    """Return all numbers in the tables and pictures of a page."""
     html = re.sub(r"<code.*?</code>", "", html, flags=re.S)
     cells = re.findall(r'<td class="number"[^>]*>(.*?)</td>', html, flags=re.S)
     drawn = re.findall(r"<desc>(.*?)</desc>", html, flags=re.S)
@@ -49,13 +49,13 @@ def numbers(html: str) -> Iterator[str]:
 
 
 def as_shown(value: float) -> set[str]:
-    """A number of a command, in each form in which a page may show it."""
+    """Return a command's number in each form in which a page may show it."""
     forms = (f"{value:,.4g}", f"{value:,.5g}", f"{value:.4g}", f"{value:.3g}", f"{value:.2g}")
     return {f"{100 * value:.1f}", f"{value:,.0f}", f"{100 * value:.0f}", *forms}
 
 
 def all_shown(rows: Any) -> set[str]:
-    """All numbers of a command's rows, as pages may show them, and the marks of axes."""
+    """Return all numbers of a command's rows as pages may show them, and the marks of axes."""
     shown = {"0", "25", "50", "75", "100", "95"}
     for row in rows:
         # A smaller p-value is shown as "< .001".
@@ -67,11 +67,11 @@ def all_shown(rows: Any) -> set[str]:
 
 
 def check_numbers(html: str, rows: list[dict[str, Any]], *more: set[str]) -> None:
-    """Every number of a page is one of a command, and there are some."""
+    """Check that a page has numbers, and that each of them is one of a command."""
     found = set(numbers(re.sub(r"(\d)-(\d)", r"\1 \2", html)))
     assert len(found) > 5
     known = all_shown(rows).union(*more)
-    # A word of a label may hold a number, and a minus may be a dash of an interval.
+    # A label may contain a number, and a minus may be the dash of an interval.
     assert {one for one in found if one not in known and one.lstrip("-") not in known} == set()
 
 
@@ -133,7 +133,7 @@ def test_every_number_of_a_model_is_one_of_the_command(
     rows = [*model["terms"], *model["predicted"], *model["effects"], {"n": model["n"]}]
     check_numbers(html, rows, {"40"}, *map(as_shown, (1, 2, 4, 5, 8, 0.5, 2.5, 10)))
     assert "What do you drink? – Tea: ticked" in html
-    # What was chosen is all that is run: no text of a request is a part of the formula.
+    # Only the choices are run: no text of a request becomes a part of the formula.
     assert "deniable regress canteen &#34;meat ~ drinks_tea + old&#34;" in unescape_quotes(html)
     for table, part in (("model", "terms"), ("predicted", "predicted"), ("effects", "effects")):
         download = f"/api{address}".replace("/together?", f"/{table}.json?")
@@ -142,7 +142,7 @@ def test_every_number_of_a_model_is_one_of_the_command(
 
 
 @pytest.mark.more
-def test_limits_that_are_not_there_are_told_by_their_words(
+def test_missing_limits_are_described_in_words(
     browser: FlaskClient, store: Store, survey: Survey, database: Path
 ) -> None:
     store.surveys.open_wave(survey.id, 2, alone=True)

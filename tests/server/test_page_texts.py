@@ -1,4 +1,4 @@
-"""What pages say, in every language: nothing is missing, untranslated, or said in a wrong word."""
+"""The texts of pages in every language: none is missing, untranslated, or misleading."""
 
 import re
 from pathlib import Path
@@ -12,7 +12,7 @@ from server.page_texts import LANGUAGES, Phrase, languages_of, told, word
 
 ROOT = Path(__file__).parent.parent.parent
 ENGLISH = LANGUAGES["en"].words
-#: Words that are the same in several languages, or no words at all.
+#: Words that are the same in several languages, and signs.
 ALIKE = {
     "question.comma",
     "message.closed-title",
@@ -30,7 +30,7 @@ FORBIDDEN = {
     "es": r"anónim|mentir|fals[oa]|ruido|perturb",
     "ar": "مجهول|كذب|كاذب|مزيف|ضوضاء|ضجيج|تشويش",
 }
-#: What only those who work with such surveys call a round, a try, or what is sent.
+#: Technical terms for a round, an attempt, or a submission.
 JARGON = {
     "en": r"\bwaves?\b|\bdraws?\b|\breports?\b|epsilon",
     "de": r"\bWellen?\b|verwürfel|Ziehung|\bziehen\b|Meldung|epsilon",
@@ -38,7 +38,7 @@ JARGON = {
     "es": r"\bolas?\b|sorte[ao]|\binformes?\b|épsilon",
     "ar": "موجة|الموجات|السحب|تقرير|التقارير|إبسيلون",
 }
-#: Where numbers are told, and ε may stand: in parts that open, and in "My privacy".
+#: Parts in which numbers and ε may occur: those that open, and "My privacy".
 OF_NUMBERS = ("cost.", "receipt.spent", "receipt.drawn-together", "me.")
 OTHERS = [tag for tag in LANGUAGES if tag != "en"]
 
@@ -48,7 +48,7 @@ def _places(text: str) -> set[str]:
 
 
 @pytest.mark.parametrize("tag", OTHERS)
-def test_every_language_says_all_that_english_says(tag: str) -> None:
+def test_every_language_has_all_texts(tag: str) -> None:
     words = LANGUAGES[tag].words
     assert words.keys() == ENGLISH.keys()
     for key, text in words.items():
@@ -75,7 +75,7 @@ def test_no_language_uses_words_of_the_trade(tag: str) -> None:
         assert "ε" not in text or key.startswith(OF_NUMBERS), key
 
 
-def test_french_marks_keep_to_the_line_of_their_words() -> None:
+def test_french_punctuation_stays_on_the_line_of_its_word() -> None:
     for key, text in LANGUAGES["fr"].words.items():
         assert not re.search(r"[^\u00a0\u202f][:;?!»]|«[^\u00a0\u202f]", text), key
 
@@ -89,9 +89,9 @@ def test_epsilon_is_in_details_alone() -> None:
 def _sources() -> list[str]:
     files = [*(ROOT / "server/templates").rglob("*.html")]
     files += [*(ROOT / "server/explanation").rglob("*.py"), *(ROOT / "client").rglob("*.js")]
-    # A view names a message, which is put together where pages are made.
+    # A view names a message, which is composed where pages are made.
     views = [ROOT / "server/pages/respondents.py", ROOT / "server/pages/rendering.py"]
-    # A domain names the sentences in which a question is explained.
+    # A domain names the sentences that explain a question.
     domains = (ROOT / "analysis/core/domain").glob("*.py")
     explained = [ROOT / "server/explanation/question.py", *domains]
     together = ["".join(path.read_text() for path in group) for group in (views, explained)]
@@ -102,14 +102,14 @@ def test_every_word_that_is_used_exists_and_every_one_is_used() -> None:
     tables = "|".join({key.split(".")[0] for key in ENGLISH})
     whole = rf"""["'`]({tables})\.(?!html)([a-z][\w-]*)["'`]"""
     used = {f"{table}.{key}" for text in _sources() for table, key in re.findall(whole, text)}
-    # Put together of a table and what is named beside it, of a message by its view.
+    # A word composed from a table and a name in it, or from a message and its view.
     parts = rf"""["'`]({tables})\.(?:["'`] ~|[\{{$])"""
     for text in _sources():
         beside = set(re.findall(r"""["']([a-z][\w-]*)["']""", text))
         for table in re.findall(parts, text):
             used |= {f"{table}.{key}" for key in beside if f"{table}.{key}" in ENGLISH}
             used |= {f"{table}.{key}-title" for key in beside if f"{table}.{key}-title" in ENGLISH}
-    # The ids of yes-no, and what stands beside a form of sentence.
+    # The ids of yes-no, and the words beside a form of sentence.
     used |= {"question.yes", "question.no"}
     used |= {f"odds.{form}-{side}" for form in ("value", "count") for side in ("other", "others")}
     assert used - ENGLISH.keys() == set()
@@ -147,7 +147,7 @@ def test_one_language_is_plain_text_and_several_are_hidden_but_the_first() -> No
     )
 
 
-def test_what_authors_write_is_escaped() -> None:
+def test_texts_of_authors_are_escaped() -> None:
     text = word("question.earlier", languages_of({}), item="<b>{n}")
     assert text == "Move up: &lt;b&gt;{n}"
 
@@ -183,7 +183,7 @@ def test_a_place_without_a_value_stays_for_the_program() -> None:
     assert told(Phrase.of("question.between", min=1), LANGUAGES["en"]) == "From 1 to {max}."
 
 
-def test_words_that_are_not_there_are_an_error() -> None:
+def test_missing_words_are_an_error() -> None:
     with pytest.raises(KeyError):
         word("question.nothing", languages_of({}))
 

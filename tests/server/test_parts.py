@@ -1,4 +1,4 @@
-"""Reports in parts: whole or absent, in no order of arrival, and without ids."""
+"""Reports in parts are complete or absent, in no order of arrival, and without ids."""
 
 import json
 import os
@@ -57,7 +57,7 @@ def _compare(tmp_path: Path, survey: Survey) -> None:
         for part in manifest["parts"]:
             content = (folder / part["name"]).read_bytes()
             assert (len(content), sha256(content).hexdigest()) == (part["bytes"], part["sha256"])
-        # Row by row in the same order, which is that of what reports say.
+        # They are equal row by row in the same order, which is that of what reports say.
         assert _rows(folder) == parquet.read_table(whole).to_pylist()
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
 
@@ -73,7 +73,7 @@ def test_parts_have_the_rows_of_one_file_under_each_mechanism(
     _compare(tmp_path, survey_of_all(read))
 
 
-def test_parts_tell_nothing_of_who_came_when(tmp_path: Path, survey: Survey) -> None:
+def test_parts_do_not_show_who_came_when(tmp_path: Path, survey: Survey) -> None:
     store = study(tmp_path / "x.db", survey, 130)
     stored = StoredWave(store, survey.id)
     write_parts(stored, tmp_path / "parts", COLLECTOR, 50)
@@ -95,7 +95,7 @@ def test_parts_tell_nothing_of_who_came_when(tmp_path: Path, survey: Survey) -> 
         assert path.read_bytes() == (tmp_path / "again" / path.name).read_bytes()
 
 
-def test_a_folder_is_whole_or_absent(
+def test_a_folder_is_complete_or_absent(
     tmp_path: Path, survey: Survey, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = study(tmp_path / "x.db", survey, 130)

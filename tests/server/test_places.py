@@ -1,4 +1,4 @@
-"""Where respondents and researchers are served: apart in the field, together on one machine."""
+"""Respondents and researchers are served apart in the field, and together on one machine."""
 
 import http.client
 import os
@@ -58,7 +58,9 @@ def test_researchers_port_may_have_any_name(
 
 
 @pytest.mark.parametrize("words", [["--host", "0.0.0.0"], ["--socket", "x.sock"]])
-def test_serve_wants_researchers_apart_in_the_field(words: list[str], tmp_path: Path) -> None:
+def test_serve_requires_a_separate_port_for_researchers_in_the_field(
+    words: list[str], tmp_path: Path
+) -> None:
     db = tmp_path / "new.db"
     done = CliRunner().invoke(main, ["serve", "--new", "--db", str(db), *words])
     assert done.exit_code == 2

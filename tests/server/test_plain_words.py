@@ -13,7 +13,7 @@ EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.toml"))
 
 
 def test_every_channel_of_one_question_is_described() -> None:
-    # That of several questions at once is told of their draw.
+    # The channel of several questions at once is described with their draw.
     assert {*_HOW} == {*_SHORT} == {*CHANNELS} - {"pattern"}
 
 
@@ -28,7 +28,7 @@ def test_sentences_have_no_technical_term(path: Path) -> None:
         assert ("on a grid of" in term(question)) == (question.spec["kind"] == "number")
 
 
-def test_what_is_done_before_is_told_of_encoders_that_are() -> None:
+def test_encoders_with_a_description_are_described() -> None:
     assert {*_FIRST} < {*ENCODERS}
     survey = read_survey(Path(__file__).parents[2] / "examples/well-being.toml")
     (text,) = [one for one in survey.questions if one.id == "app"]

@@ -1,4 +1,4 @@
-"""`deniable plan`: its tables in all forms, the page, and what it refuses."""
+"""Check `deniable plan`: its tables in all forms, the page, and what it refuses."""
 
 import csv
 import io
@@ -83,16 +83,16 @@ def test_the_share_that_is_stated_is_planned_and_not_the_rest(survey: str) -> No
     assert both["share"] == "b=0.4"
 
 
-def test_a_half_width_that_is_wanted_adds_what_it_takes(survey: str) -> None:
+def test_a_wanted_half_width_adds_the_required_numbers(survey: str) -> None:
     rows = json.loads(plan(survey, "--half-width", "0.05", "--json").stdout)
-    # The mean half-width is a sum over many counts, and may pass 1 respondent earlier or later.
+    # The mean half-width is a sum over many counts, and may change at one respondent more or fewer.
     assert [row["respondents_needed"] for row in rows] == pytest.approx([1839, 4254], abs=1)
     n = str(rows[0]["respondents_needed"])
     again = CliRunner().invoke(main, ["plan", survey, "--respondents", n, "--json"])
     assert 0.0499 < json.loads(again.stdout)[0]["half_width"] <= 0.05
 
 
-def test_all_of_it_is_one_page(survey: str, tmp_path: Path) -> None:
+def test_the_whole_plan_is_one_page(survey: str, tmp_path: Path) -> None:
     page = tmp_path / "plan.html"
     found = plan(survey, "--waves", "2", "--html", str(page))
     assert found.exit_code == 0
@@ -132,7 +132,7 @@ epsilon = 1
 
 
 @pytest.mark.parametrize("form", ["csv", "json", "text"])
-def test_a_table_of_nothing_has_its_header_and_fails(tmp_path: Path, form: str) -> None:
+def test_an_empty_table_has_its_header_and_fails(tmp_path: Path, form: str) -> None:
     path = tmp_path / "texts.toml"
     path.write_text(TEXTS)
     found = plan(str(path), "--table", "power", "--format", form)
@@ -152,16 +152,16 @@ def test_rows_have_the_columns_of_their_table(survey: str, table: str) -> None:
 
 
 @pytest.mark.parametrize("table", [*OF_WAVES, "meaning"])
-def test_waves_that_pass_the_cap_are_told_where_a_table_is_about_them(
+def test_waves_beyond_the_cap_are_mentioned_if_a_table_is_about_them(
     survey: str, table: str
 ) -> None:
-    # ε = 2 a wave, of a cap of 4.
+    # ε = 2 for a wave, with a cap of 4.
     told = "s: 3 waves cost more than the cap of 4; nobody could answer all of them"
     assert (told in plan(survey, "--waves", "3", "--table", table).stderr) is (table in OF_WAVES)
     assert told not in plan(survey, "--waves", "2", "--table", table).stderr
 
 
-def test_a_page_of_one_respondent_says_what_cannot_be_told(survey: str, tmp_path: Path) -> None:
+def test_a_page_for_one_respondent_says_what_is_unknown(survey: str, tmp_path: Path) -> None:
     page = tmp_path / "plan.html"
     asked = ["plan", survey, "--respondents", "1", "--html", str(page)]
     found = CliRunner().invoke(main, asked)
@@ -169,7 +169,7 @@ def test_a_page_of_one_respondent_says_what_cannot_be_told(survey: str, tmp_path
     assert "respondents must be at least 2 for two groups, got 1." in page.read_text()
 
 
-def test_a_page_that_cannot_be_written_is_told_before_anything_is_computed(
+def test_a_page_that_cannot_be_written_is_refused_before_computing(
     survey: str, tmp_path: Path
 ) -> None:
     for path in (tmp_path, tmp_path / "none" / "x.html"):
@@ -180,7 +180,7 @@ def test_a_page_that_cannot_be_written_is_told_before_anything_is_computed(
 
 
 @pytest.mark.parametrize("before", [None, "an older page"])
-def test_what_fails_leaves_no_page_and_spoils_none(
+def test_failures_leave_no_page_and_damage_none(
     survey: str, tmp_path: Path, before: str | None
 ) -> None:
     page = tmp_path / "plan.html"
@@ -218,7 +218,7 @@ def test_what_fails_leaves_no_page_and_spoils_none(
         (["--waves", "0"], 2, "--waves"),
     ],
 )
-def test_bad_input_is_told(survey: str, more: list[str], code: int, message: str) -> None:
+def test_bad_input_is_refused(survey: str, more: list[str], code: int, message: str) -> None:
     found = plan(survey, *more)
     assert found.exit_code == code, found.output
     assert message in found.output

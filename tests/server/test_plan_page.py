@@ -1,4 +1,4 @@
-"""The page of a plan: one file that asks nothing of anybody, and escapes what authors wrote."""
+"""The page of a plan is one file that loads nothing, and escapes the texts of authors."""
 
 import re
 from html.parser import HTMLParser
@@ -51,7 +51,7 @@ class Page(HTMLParser):
 
 
 def row(waves: int, **totals: Any) -> WaveTotal:
-    """A row of totals: the sum is the number of waves, and is the smallest unless said."""
+    """Return a row of totals: the sum is the number of waves, and the smallest unless stated."""
     usual = {"sum": float(waves), "advanced": 9.0, "convolution": float(waves), "renyi": None}
     usual |= {"zcdp": 6.0, "charged": float(waves), "epsilon": float(waves), "delta": 0.0}
     return WaveTotal(waves, **{**usual, "method": "sum", **totals})
@@ -70,7 +70,7 @@ def survey_with(text: str) -> Survey:
 
 
 def full(survey: Survey) -> str:
-    """A page with all that a section can have, of a text of the author in each place."""
+    """Return a page with all that a section can have, with an author's text in each place."""
     title = survey.text(survey.spec["title"])
     asked = Asked(survey, 1500, 3)
     drawn = line_chart(title, [Series(title, [(1, 2.0), (2, 3.0)])], title, "y")
@@ -89,7 +89,7 @@ def example(request: pytest.FixtureRequest) -> Survey:
     return read_survey(request.param)
 
 
-def test_a_page_asks_nothing_of_anybody(example: Survey) -> None:
+def test_a_page_loads_nothing(example: Survey) -> None:
     page = full(example)
     parsed = Page(page)
     for tag, attributes in parsed.elements:
@@ -106,7 +106,7 @@ def test_a_page_asks_nothing_of_anybody(example: Survey) -> None:
     assert policy[0]["content"] == "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
-def test_sections_stand_in_their_order_and_those_with_nothing_are_left_out() -> None:
+def test_sections_are_in_order_and_empty_ones_are_left_out() -> None:
     empty = Part(tables=[Table("T", ["c"], [])])
     some = Part(["text"])
     page = Page(render("t", "l", [("b", "B", some), ("none", "N", empty), ("a", "A", some)], "f"))
@@ -118,7 +118,7 @@ def test_the_whole_page_has_all_sections_and_ticks_once_for_each() -> None:
     ticks: list[int] = []
     page = whole_page(Asked(survey_with("T"), 200, runs=2), ticks.append)
     found = [one["id"] for tag, one in Page(page).elements if tag == "section"]
-    # There is nothing to be drawn together.
+    # There is nothing to draw together.
     assert found == [name for name, _, _ in SECTIONS if name != "together"]
     assert len(set(found)) + 1 == len(ticks) == len(SECTIONS)
     assert Page(page).text.count("version ") == 1
@@ -134,7 +134,7 @@ def test_one_draw_is_compared_with_separate_ones() -> None:
     assert part.texts[0] == "If one draw were for harassed + told + team:"
 
 
-def test_a_section_that_cannot_be_told_says_why() -> None:
+def test_a_section_that_cannot_be_computed_says_why() -> None:
     (text,) = power(Asked(survey_with("T"), 1)).texts
     assert text == "Power cannot be computed: respondents must be at least 2 for two groups, got 1."
 
@@ -150,7 +150,7 @@ def test_every_question_has_its_sentence_and_two_pictures(example: Survey) -> No
     assert all(one["role"] == "img" for one in pictures)
 
 
-def test_what_an_author_wrote_is_escaped() -> None:
+def test_texts_of_authors_are_escaped() -> None:
     page = full(survey_with(HOSTILE))
     assert "<script" not in page
     assert "<b " not in page
@@ -179,7 +179,7 @@ def test_no_plan_says_that_more_is_spent_than_a_cap_that_is_kept() -> None:
     assert spent <= cap
 
 
-def test_reports_that_tell_of_one_answer_are_added_up() -> None:
+def test_reports_that_reveal_one_answer_are_added_up() -> None:
     (path,) = (one for one in EXAMPLES if one.stem == "working-conditions")
     survey = read_survey(path)
     harassed, told, *_ = survey.questions
@@ -202,7 +202,7 @@ def test_every_deployment_is_there_with_unit_and_model() -> None:
     assert "ε = 2; unit: respondent, all questions, 2 waves; model: local" in page
 
 
-def test_the_surveys_own_delta_stands_beside_its_epsilon() -> None:
+def test_the_surveys_own_delta_is_beside_its_epsilon() -> None:
     question = {"id": "q", "text": "?", "kind": "number", "min": 0, "max": 10, "step": 1}
     question |= {"no_answer": False, "epsilon": 1.0, "mechanism": {"name": "gaussian"}}
     question |= {"delta": 0.01}
@@ -216,7 +216,7 @@ def test_the_surveys_own_delta_stands_beside_its_epsilon() -> None:
         assert waves * one.randomizer.delta <= delta <= 1.01 * waves * one.randomizer.delta
 
 
-def test_no_epsilon_of_a_deployment_stands_alone() -> None:
+def test_no_epsilon_of_a_deployment_is_without_its_unit() -> None:
     part = deployed(Asked(survey_with("T"), 100))
     page = Page(render("t", "l", [("deployments", "D", part)], "f")).text
     section = page[page.index("Local model, by ε") :]
@@ -227,7 +227,7 @@ def test_no_epsilon_of_a_deployment_stands_alone() -> None:
 def test_composition_shows_the_smallest_total_with_method_and_delta() -> None:
     part = composition(ROWS, 1e-6, cap=12)
     (table,) = part.tables
-    # A column without any value is left out; a total is rounded up.
+    # A column without values is left out; a total is rounded up.
     totals = ["sum", "advanced", "convolution", "zCDP"]
     ends = ["Shown in ledgers", "by", "with δ ="]
     assert list(table.columns) == ["Waves", "Charged", *totals, *ends]
@@ -246,13 +246,13 @@ def test_composition_shows_the_smallest_total_with_method_and_delta() -> None:
 
 
 @pytest.mark.parametrize(("epsilon", "told"), [(0.9, True), (1.0, False)])
-def test_the_public_view_is_told_where_it_is_less(epsilon: float, told: bool) -> None:
+def test_the_public_view_is_mentioned_if_it_is_less(epsilon: float, told: bool) -> None:
     words = " ".join(composition(ROWS, 1e-6, public=Total(epsilon, 1e-6, "shuffle")).texts)
     assert ("at most ε = 0.9 at δ = 1e-06" in words) is told
     assert ("mixed reports" in words) is told
 
 
-def test_where_a_half_width_is_the_worst_is_read_as_words() -> None:
+def test_the_share_of_the_worst_half_width_is_stated_in_words() -> None:
     part = precision(Asked(survey_with("T"), 1000))
     (cells,) = part.tables[0].rows
     assert re.fullmatch(r"T: 0\.\d+", str(cells[3]))
@@ -277,7 +277,7 @@ def test_curves_and_samples_are_drawn_from_the_plan(example: Survey) -> None:
     at_epsilon = {one.id: curve_of_epsilon(one, [100, 1000], [0.5, 2.0]) for one in questions[:1]}
     part = half_widths_part(example, 500, at_n, at_epsilon)
     *of_all, of_one = [figure.svg for figure in part.figures]
-    # Six curves are as many as one chart can tell apart.
+    # Six curves are as many as one chart can distinguish.
     assert len(of_all) == -(-len(questions) // 6)
     assert all("n = 500" in one for one in of_all)
     assert re.search(rf"half-width (in \w+ )?of {questions[0].id}", of_one)
@@ -315,5 +315,5 @@ def test_tables_take_dataclasses_and_dictionaries() -> None:
         (["x" * 41], "text"),
     ],
 )
-def test_numbers_stand_to_the_right_and_words_to_the_left(cells: list[Any], kind: str) -> None:
+def test_numbers_are_aligned_right_and_words_left(cells: list[Any], kind: str) -> None:
     assert Table("T", ["c"], [[cell] for cell in cells]).kinds == [kind]

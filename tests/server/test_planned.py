@@ -18,7 +18,7 @@ from server.store import Store
 
 __all__ = ["app", "signed_in", "survey_file"]
 ADDRESS = "/surveys/work-2026/plan"
-# Exact numbers of questions about numbers take minutes on a busy machine.
+# Exact numbers for questions about numbers take minutes on a busy machine.
 TWO = """
 title = "Two"
 id = "two"
@@ -50,7 +50,7 @@ def test_questions_are_answered_in_a_researchers_words(
 ) -> None:
     page = signed_in("bob").get(f"{ADDRESS}?respondents=1000", **HTTPS).text
     assert "How precise are the answers of 1,000 people?" in page
-    # As `deniable plan` prints: 8.98, 10.1, 7.11 points, and 444 EUR.
+    # `deniable plan` prints 8.98, 10.1, 7.11 points, and 444 EUR.
     for width in ("± 9 points", "± 10 points", "± 7 points", "EUR"):
         assert width in page
     assert "between “Laboratory” and “Office”, as randomized answers show" in page
@@ -100,7 +100,7 @@ def test_exact_numbers_come_by_themselves(
         ("waves=nan", "Waves: expected a whole number"),
     ],
 )
-def test_a_wish_that_cannot_be_is_told(
+def test_an_impossible_wish_is_reported(
     signed_in: Browsers, published: None, query: str, told: str
 ) -> None:
     answer = signed_in("bob").get(f"{ADDRESS}?{query}", **HTTPS)
@@ -130,6 +130,6 @@ def test_groups_are_by_a_question_that_everybody_answers_or_by_none(
         (None, "–"),
     ],
 )
-def test_a_small_half_width_is_not_told_as_none(width: float | None, words: str) -> None:
+def test_a_small_half_width_is_not_shown_as_zero(width: float | None, words: str) -> None:
     survey = read_survey(ROOT / "examples" / "working-conditions.toml")
     assert in_words(survey, survey.questions[0], width) == words

@@ -28,7 +28,7 @@ from server.store.postgres.database import Postgres
 from server.store.postgres.session import Session, in_dialect, told
 from server.stored_tally import collector_of
 
-# The tests are no package, so that no name of theirs can hide one of the application's.
+# The tests are not a package, so none of their names can hide a name of the application.
 sys.path.insert(0, str(Path(__file__).parent))
 
 from limits import LONG
@@ -78,7 +78,7 @@ def test_an_address_that_cannot_be_read_is_refused_without_repeating_it(text: st
     assert told.stderr.count("\n") == 1
 
 
-def test_what_is_not_installed_is_said_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_is_named_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("server.store.places.find_spec", lambda _: None)
     told = run("log", "--db", "postgresql://ada:secret@localhost/study")
     assert (told.exit_code, told.stderr) == (
@@ -87,7 +87,7 @@ def test_what_is_not_installed_is_said_in_a_line(monkeypatch: pytest.MonkeyPatch
     )
 
 
-def test_a_database_that_cannot_be_reached_is_said_in_a_line() -> None:
+def test_a_database_that_cannot_be_reached_is_named_in_a_line() -> None:
     told = run("log", "--db", "postgresql://ada:secret@127.0.0.1:1/study")
     assert told.exit_code == 1
     assert told.stderr.startswith("Error: postgresql://ada@127.0.0.1:1/study: cannot be used now: ")
@@ -102,14 +102,14 @@ def test_places_of_sqlite_become_those_of_postgresql() -> None:
 
 
 @pytest.mark.parametrize("state", ["53100", "53300", "57P01", "57P03", "08006", "55P03"])
-def test_what_passes_asks_to_try_again(state: str) -> None:
+def test_temporary_errors_ask_to_try_again(state: str) -> None:
     with pytest.raises(StoreBusy, match="cannot be used now"), told("here"):
         raise psycopg.errors.lookup(state)("no room")
 
 
 @pytest.fixture
 def other(request: pytest.FixtureRequest) -> Address:
-    """Another new database."""
+    """Return another new database."""
     address: Address = request.getfixturevalue("cluster").new()
     return address
 
@@ -119,7 +119,7 @@ over_postgresql = pytest.mark.parametrize("database", ["postgresql"], indirect=T
 
 @pytest.fixture
 def filled(store: Store, survey: Survey) -> Iterator[Store]:
-    """A store with reports, a researcher's session, invitations, a log."""
+    """Return a store with reports, a researcher's session, invitations, and a log."""
     to_store(store, survey.id, payloads(survey, ANSWERS, 1, 5), lambda _: None)
     store.access.add_token("let me in")
     store.log.add("2026-01-01T00:00:00Z", "ada", "view", "canteen")
@@ -129,7 +129,7 @@ def filled(store: Store, survey: Survey) -> Iterator[Store]:
 
 
 def _held(place: Place, survey: Survey) -> dict[str, object]:
-    """All that must be equal in copies."""
+    """Return everything that must be equal in copies."""
     store = Store(place)
     assert list(store.upkeep.discrepancies(today())) == []
     assert store.log.is_whole()
@@ -241,7 +241,7 @@ def test_backup_and_restore_take_either_kind(
         "ALTER TABLE report SET UNLOGGED",
     ],
 )
-def test_an_audit_sees_what_was_planted(filled: Store, database: Address, planted: str) -> None:
+def test_an_audit_finds_planted_changes(filled: Store, database: Address, planted: str) -> None:
     assert run("audit", "--quiet", "--db", database.text).exit_code == 0
     filled.database.connection.execute(planted)
     told = run("audit", "--quiet", "--db", database.text)
@@ -262,7 +262,7 @@ def test_a_lost_connection_is_made_anew(filled: Store, survey: Survey, database:
     Session(database).execute(end, (session.raw.info.backend_pid,))
     filled.log.add("2026-01-02T00:00:00Z", "ada", "view", "canteen")  # nothing was asked meanwhile
 
-    # Within a transaction nothing of it may be stored.
+    # Within a transaction nothing may be stored then.
     def interrupted() -> None:
         with filled.database.writing() as connection:
             connection.execute("DELETE FROM report")
@@ -325,14 +325,14 @@ def test_a_batch_reads_few_rows_however_many_are_stored(
         known = store.batches.read(batch)
         seen = fetched() - before
     assert (len(known.reports), len(known.spent), len(known.unused)) == (10, 10, 10)
-    # Of the invitations those that are used are read, too.
+    # Used invitations are read, too.
     assert seen == {"report": 10, "ledger": 10, "invitation": 20}
     store.close()
 
 
 @pytest.mark.more
 @over_postgresql
-def test_what_comes_while_others_write_is_of_the_batch(
+def test_reports_that_come_while_others_write_join_the_batch(
     store: Store, database: Address, read: Callable[[str], Survey], survey_text: str, survey: Survey
 ) -> None:
     second = read(survey_text.replace('"canteen"', '"second"', 1))
@@ -349,7 +349,8 @@ def test_what_comes_while_others_write_is_of_the_batch(
             stored = pool.submit(store.add_waiting, asked, today())
             assert not wait([stored], 0.3).done
         assert stored.result(LONG) == [201, 201]
-        # Nobody waits for a second survey while he has the first one's turn: he starts again.
+        # Nobody waits for a second survey while holding the turn of the first: the transaction
+        # restarts.
         more = iter([[check(store, survey.id, first[2])], [check(store, second.id, later[0])]])
         with other.taking_in():
             other.take_turns({second.id})

@@ -1,4 +1,4 @@
-"""Ids that are made of texts: of surveys with their year, of options until somebody types one."""
+"""Ids are proposed from texts: of surveys with their year, of options until one is typed."""
 
 from typing import Any
 
@@ -60,12 +60,12 @@ def test_ids_of_options_follow_their_texts_until_somebody_types_one(
         ("option-2", "Option 2"),
         ("office", "Office"),
     ]
-    # Two of the same text have two ids, and one that was typed stays.
+    # Two options with the same text have two ids, and a typed id stays.
     save(part, **{"options.1.text": "Office", "options.0.id": "lab"})
     assert [name for name, _ in options(store, part)] == ["lab", "office-2", "office"]
     save(part, **{"options.0.text": "In a laboratory", "options.1.text": "Ward"})
     assert [name for name, _ in options(store, part)] == ["lab", "ward", "office"]
-    # A condition names the id of one, which stays then.
+    # A condition names the id of one option, which then stays.
     post(browser, "/surveys/idea/edit", do="add", part=part, text="Why?", kind="yes-no", id="why")
     save("question/why", **{"shows_if.0.question": "w", "shows_if.0.choice": "w = 'lab'"})
     save("question/why", **{"shows_if.0.question": "w", "shows_if.0.choice": "w = 'ward'"})
@@ -73,7 +73,9 @@ def test_ids_of_options_follow_their_texts_until_somebody_types_one(
     assert [name for name, _ in options(store, part)] == ["lab", "ward", "desk"]
 
 
-def test_ids_that_data_may_have_stay(signed_in: Browsers, store: Store, survey_file: Any) -> None:
+def test_ids_that_data_may_contain_stay(
+    signed_in: Browsers, store: Store, survey_file: Any
+) -> None:
     browser = signed_in("bob")
     assert "published as" not in browser.get("/surveys", **HTTPS).text
     post(browser, "/surveys/canteen/draft")
@@ -90,7 +92,7 @@ def test_ids_that_data_may_have_stay(signed_in: Browsers, store: Store, survey_f
     assert listed.index("/surveys/idea/edit") < listed.index("/surveys/canteen/edit")
 
 
-def test_what_tells_little_is_said_beside_the_question(signed_in: Browsers) -> None:
+def test_questions_that_will_say_little_are_marked(signed_in: Browsers) -> None:
     browser = signed_in("bob")
     few = browser.get("/surveys/idea/edit?respondents=50", **HTTPS).text
     assert few.count("tells little") == 3  # each question, and what helps

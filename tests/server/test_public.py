@@ -1,4 +1,4 @@
-"""Public results: none by default, none while a survey is open, none that was not announced."""
+"""Public results: none by default, while a survey is open, or without an announcement."""
 
 import re
 from collections.abc import Callable
@@ -68,7 +68,8 @@ def test_nothing_is_public_while_the_survey_is_open(
     assert "60" not in answer.text
     store.surveys.close_waves("canteen")
     assert "<strong>60</strong> people answered" in visitor.get("/public/canteen").text
-    # Opened again, nothing is; and closed after a few more, what was shown before.
+    # After it was opened again nothing is shown; closed after a few more reports, the same as
+    # before.
     store.surveys.open_wave("canteen")
     come(3)
     assert "once the survey is closed" in visitor.get("/public/canteen").text
@@ -101,7 +102,7 @@ def test_too_few_are_never_public(visitor: FlaskClient, store: Store, come: Come
     assert "19" not in answer
 
 
-def test_what_did_not_announce_it_is_not_public(
+def test_surveys_without_an_announcement_are_not_public(
     visitor: FlaskClient, store: Store, survey_file: Path, come: Come
 ) -> None:
     come(30)
@@ -130,7 +131,7 @@ def test_earlier_versions_are_pooled_only_if_they_announced_the_same(
         assert f"<strong>{shown}</strong> people" in visitor.get("/public/canteen").text
 
 
-def test_respondents_are_told_of_it_before_they_begin(visitor: FlaskClient) -> None:
+def test_the_page_announces_it_before_the_questions(visitor: FlaskClient) -> None:
     page = visitor.get("/s/canteen").text
     assert "everybody can see the totals of" in page
     assert "1 of its 3 questions" in page.replace("\u2068", "").replace("\u2069", "")

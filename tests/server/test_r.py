@@ -1,4 +1,4 @@
-"""What R computes from a bundle and from an exported script, beside what the commands print."""
+"""R computes from a bundle and from an exported script what the commands print."""
 
 import csv
 import io
@@ -161,7 +161,7 @@ def test_shares_are_those_of_the_estimates(
             _same(row, there)
             exact += 1
         else:
-            # Weights of options that are told a few at a time are averaged over all reports.
+            # Weights of options that are reported a few at a time are averaged over all reports.
             apart = float(row["estimate"]) - float(there["estimate"])
             assert abs(apart) < 3 * float(there["std_error"]), row
     assert exact >= {"asked": 7, "well-being": 17}.get(name, 9)
@@ -203,7 +203,7 @@ def test_groups_and_differences_are_those_that_compare_and_crosstab_print(
     survey = read(ASKED) if name == "asked" else read_survey(EXAMPLES / f"{name}.toml")
     folder, database = _both(tmp_path, survey, 500)
     is_number = question in ("income", "years", "below")
-    # R computes no means of scales: estimates.csv has them.
+    # R computes no means of scales, which are in estimates.csv.
     wanted = "mean" if is_number else "share"
     differences = {
         (row["second"], row["term"]): row
@@ -247,7 +247,7 @@ def test_texts_stay_texts_in_every_locale(tmp_path: Path, read: Callable[[str], 
 
 
 @pytest.mark.more
-def test_what_r_cannot_compute_is_told_in_a_sentence(
+def test_what_r_cannot_compute_is_refused_in_a_sentence(
     tmp_path: Path, read: Callable[[str], Survey]
 ) -> None:
     folder, _ = _both(tmp_path, read(ASKED), 150)

@@ -1,4 +1,4 @@
-"""Many at once: each id, each invitation and each batch ends as if they had come one by one."""
+"""Under concurrency, ids, invitations and batches end as if requests had come one by one."""
 
 import fcntl
 import math
@@ -27,7 +27,7 @@ from server.store.file import File
 from server.wire import Refusal, Submission
 from server.writer import Writer
 
-# The tests are no package, so that no name of theirs can hide one of the application's.
+# The tests are not a package, so none of their names can hide a name of the application.
 sys.path.insert(0, str(Path(__file__).parent))
 
 from limits import LONG, wait_until
@@ -38,7 +38,7 @@ pytestmark = pytest.mark.both
 
 @pytest.fixture
 def closed_file(survey_file: Path) -> Path:
-    """The survey, for those who have an invitation."""
+    """Return the survey for people with an invitation."""
     path = survey_file.with_name("invited.toml")
     text = survey_file.read_text().replace('id = "canteen"', 'id = "invited"\naccess = "invited"')
     path.write_text(text)
@@ -56,7 +56,7 @@ def test_each_of_many_equal_requests_at_once_is_stored_and_charged_once(
         got: dict[bytes, Counter[int]] = {rid: Counter() for rid, _ in sent}
         for (rid, _), answer in zip(sent, answers, strict=True):
             got[rid][answer.status] += 1
-        # On a busy machine, one that is asked to come again may be stored before it does.
+        # On a busy machine, a report that is refused for now may be stored before it is sent again.
         assert all(one[201] <= 1 and one[200] == 6 - one[201] for one in got.values())
         check_books(database, survey, set(got))
     assert len(column(database, "SELECT rid FROM report")) == 300
@@ -98,7 +98,7 @@ def test_invitations_are_used_once_over_two_workers(closed_file: Path, database:
         store.invitations.add(survey.id, 1, map(ISSUER.key, tokens))
         bodies = list(invited(survey, [token for token in tokens for _ in range(4)]))
         answers = post_until_taken(server.url, f"/api/surveys/{survey.id}/reports", bodies)
-        # On a busy machine, one that is asked to come again may be stored before it does.
+        # On a busy machine, a report that is refused for now may be stored before it is sent again.
         taken = Counter(one.status in (200, 201) for one in answers)
         assert taken == {True: 60, False: 180}
         assert {one.status for one in answers} <= {200, 201, 403}
@@ -137,7 +137,7 @@ def test_a_submission_that_breaks_the_store_fails_alone(
     breaks = [one for one in checked if one.reports["meat"] == 2][:1]
     good = [one for one in checked if one.reports["meat"] != 2][:30]
     assert breaks
-    # However long it takes until all are in the queue, none is turned away.
+    # However long it takes until all are in the queue, none is refused.
     monkeypatch.setattr(writer, "STUCK", math.inf)
     monkeypatch.setattr(writer, "PATIENCE", LONG)
     monkeypatch.setattr(File, "LOCK_PATIENCE", LONG)

@@ -1,4 +1,4 @@
-"""Bytes that are no requests, or odd ones: a running server refuses them, and goes on."""
+"""A running server refuses bytes that are not requests, and odd requests, and goes on."""
 
 import contextlib
 import re
@@ -40,7 +40,7 @@ WIRES = [
 
 
 def _exchange(port: int, request: bytes, seconds: float) -> bytes:
-    """The beginning of what a server answers; nothing if it waits for more, or hangs up."""
+    """Return the beginning of a server's answer; nothing if it waits for more, or hangs up."""
     with socket.create_connection(("127.0.0.1", port), timeout=seconds) as connection:
         with contextlib.suppress(OSError):
             connection.sendall(request)

@@ -12,13 +12,13 @@ import pytest
 
 from server.page_texts import LANGUAGES
 
-#: What texts are to need at most, all of them together.
+#: The grade that all texts together may need at most.
 GRADE = 6.0
-#: The same, just above what they need: together, and each table of them by itself.
+#: Limits just above the present grades: of all texts together, and of each table by itself.
 REACHED = {"en": (3.2, 6.2), "de": (4.8, 7), "fr": (5.1, 6.3), "es": (3.5, 4.8), "ar": (4.9, 6.7)}
-#: Tables with fewer words say too little for a formula: labels of buttons, names of rows.
+#: Tables with fewer words, such as labels of buttons, are too short for a formula.
 FEWEST_WORDS = 40
-#: Vowels that are one syllable where they stand together.
+#: Vowels that form one syllable if they are adjacent.
 VOWELS = {
     "en": r"[aeiouy]+",
     "de": r"ie|ei|eu|äu|au|ai|[aeiouyäöü]",
@@ -26,7 +26,7 @@ VOWELS = {
     "es": r"[aeiouáéíóúü]+",
     "ar": r"\w",
 }
-#: What is written, and not spoken, at the end of words.
+#: Endings that are written but not spoken.
 SILENT = {
     "en": r"(?<=[^aeiouyltd])ed$|(?<=[^aeiouylsczgx])es$|(?<=[^aeiouyl])e$",
     "fr": r"(?<=[^aeiouyé])(es?|ent)$",
@@ -40,12 +40,12 @@ def syllables(word: str, tag: str) -> int:
 
 
 def english(sentence: float, syllable: list[int], letter: list[int]) -> float:
-    """Grade by words a sentence and syllables a word."""
+    """Return the grade from words a sentence and syllables a word."""
     return 0.39 * sentence + 11.8 * sum(syllable) / len(syllable) - 15.59
 
 
 def german(sentence: float, syllable: list[int], letter: list[int]) -> float:
-    """Grade by words of three syllables and more, of one, and of more than six letters."""
+    """Return the grade from words of three syllables and more, of one, and of over six letters."""
     words = len(syllable) / 100
     many, one = (sum(n >= 3 for n in syllable), sum(n == 1 for n in syllable))
     long = sum(n > 6 for n in letter)
@@ -54,18 +54,18 @@ def german(sentence: float, syllable: list[int], letter: list[int]) -> float:
 
 
 def french(sentence: float, syllable: list[int], letter: list[int]) -> float:
-    """Grade by the ease: 80 to 90 is for the sixth."""
+    """Return the grade from the reading ease: 80 to 90 is for the sixth grade."""
     ease = 207 - 1.015 * sentence - 73.6 * sum(syllable) / len(syllable)
     return 4 + (100 - ease) / 10
 
 
 def spanish(sentence: float, syllable: list[int], letter: list[int]) -> float:
-    """Grade by sentences and syllables of 100 words."""
+    """Return the grade from sentences and syllables of 100 words."""
     return -0.205 * 100 / sentence + 0.049 * 100 * sum(syllable) / len(syllable) - 3.407
 
 
 def arabic(sentence: float, syllable: list[int], letter: list[int]) -> float:
-    """Grade by letters a word."""
+    """Return the grade from letters a word."""
     return 4.414 * sum(letter) / len(letter) - 13.468
 
 
@@ -79,7 +79,7 @@ FORMULAS: dict[str, Callable[[float, list[int], list[int]], float]] = {
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text, without signs, places to fill in, and Arabic marks of vowels."""
+    """Return the words of a text, without signs, places to fill in, and Arabic vowel marks."""
     plain = re.sub(r"\{\w+\}|[\u064b-\u0652\u0640]", "", text)
     return re.findall(r"[^\W\d_]+(?:['’-][^\W\d_]+)*", plain)
 
@@ -93,7 +93,7 @@ def grade(texts: list[str], tag: str) -> float:
 
 
 def tables(tag: str) -> dict[str, list[str]]:
-    """All texts of a language, by their tables."""
+    """Return all texts of a language, by their tables."""
     found: dict[str, list[str]] = {}
     for key, text in LANGUAGES[tag].words.items():
         found.setdefault(key.partition(".")[0], []).append(text)
@@ -101,7 +101,7 @@ def tables(tag: str) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("tag", LANGUAGES)
-def test_whoever_has_been_to_school_for_six_years_can_read_the_pages(tag: str) -> None:
+def test_six_years_of_school_are_enough_to_read_the_pages(tag: str) -> None:
     reached, _ = REACHED[tag]
     assert grade([text for texts in tables(tag).values() for text in texts], tag) <= reached < GRADE
 
@@ -117,7 +117,7 @@ def test_no_part_of_the_pages_is_much_harder(tag: str) -> None:
     ("word", "number"),
     [("asked", 1), ("wanted", 2), ("times", 1), ("boxes", 2), ("changes", 2), ("table", 2)],
 )
-def test_endings_that_are_silent_in_english_are_no_syllables(word: str, number: int) -> None:
+def test_silent_endings_in_english_do_not_count_as_syllables(word: str, number: int) -> None:
     assert syllables(word, "en") == number
 
 
@@ -135,6 +135,6 @@ def test_endings_that_are_silent_in_english_are_no_syllables(word: str, number: 
         ("ar", "جاء رجل الى دار له.", "الاستراتيجيات الإحصائية المستخدمة للاستدلال والمعلومات"),
     ],
 )  # fmt: skip
-def test_the_formulas_know_easy_from_hard(tag: str, easy: str, hard: str) -> None:
+def test_the_formulas_distinguish_easy_from_hard(tag: str, easy: str, hard: str) -> None:
     assert grade([easy], tag) < GRADE
     assert max(REACHED[tag]) < grade([hard], tag)

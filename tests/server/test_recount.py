@@ -1,4 +1,4 @@
-"""Recounts of exported reports are what the product counted, by each engine."""
+"""Recounts of exported reports by each engine are what the product counted."""
 
 import json
 import shutil
@@ -28,7 +28,7 @@ from server.stored_results import StoredWave
 
 @pytest.fixture(scope="module")
 def everything(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Survey, str]:
-    """Parts with reports of every mechanism, the survey, and the product's tally."""
+    """Return parts with reports of every mechanism, the survey, and the product's tally."""
     folder = tmp_path_factory.mktemp("everything")
 
     def read(text: str) -> Survey:
@@ -60,12 +60,12 @@ def test_each_engine_counts_what_the_product_counted(
         assert found["questions"][name] == expected["questions"][name], name
         assert found["sizes"].get(name) == expected["sizes"].get(name), name
     assert result.stdout == told
-    # Whole reports are counted of some questions, and their parts of others: bits and sets.
+    # For some questions whole reports are counted, for others their parts: bits and sets.
     by_place = [each.id for each in survey.questions if place_queries(each)]
     assert by_place == ["bloom", "long-set", "long-bits"]
 
 
-def test_one_file_is_counted_too(everything: tuple[Path, Survey, str], tmp_path: Path) -> None:
+def test_a_single_file_is_counted(everything: tuple[Path, Survey, str], tmp_path: Path) -> None:
     folder, _, told = everything
     file = tmp_path / "one.parquet"
     (part,) = folder.glob("part-*")
@@ -75,7 +75,7 @@ def test_one_file_is_counted_too(everything: tuple[Path, Survey, str], tmp_path:
     assert counted["sources"] == []
     for name in ("questions", "sizes", "reports", "version", "wave"):
         assert counted[name] == expected[name]
-    # Another program's file says nothing of the survey.
+    # Another program's file has no survey.
     table = parquet.read_table(file).replace_schema_metadata(None)
     parquet.write_table(table, file)
     assert "expected --survey and --wave" in refused("recount", file)
@@ -114,7 +114,7 @@ _SET = list(range(9))
         *[("bloom", cell) for cell in ("01:AAAAAA", "0:AAAAAA:", "0:AAA AA", None, ":AAAAAA")],
     ],
 )
-def test_reports_that_nobody_can_make_arerefused(
+def test_reports_that_nobody_can_make_are_refused(
     everything: tuple[Path, Survey, str], tmp_path: Path, question: str, cell: Any
 ) -> None:
     (part,) = everything[0].glob("part-*")
@@ -134,7 +134,9 @@ def test_reports_that_nobody_can_make_arerefused(
         assert "\n" not in str(error.value)
 
 
-def test_parts_that_are_not_as_they_were_written_arerefused(survey: Survey, tmp_path: Path) -> None:
+def test_parts_that_are_not_as_they_were_written_are_refused(
+    survey: Survey, tmp_path: Path
+) -> None:
     store = study(tmp_path / "x.db", survey, 130)
     folder = tmp_path / "parts"
     write_parts(StoredWave(store, survey.id), folder, "0" * 32, 50)
@@ -239,7 +241,7 @@ def test_tables_of_counted_pairs_are_those_of_the_database(
             assert counted.stderr == crossed.stderr
 
 
-def test_pairs_that_nobody_can_make_arerefused(
+def test_pairs_that_nobody_can_make_are_refused(
     everything: tuple[Path, Survey, str], tmp_path: Path
 ) -> None:
     folder, survey, _ = everything

@@ -1,4 +1,4 @@
-"""Remarks on the console's pages speak of questions in their own words."""
+"""Remarks on the console's pages name questions by their own words."""
 
 import re
 from pathlib import Path
@@ -28,7 +28,7 @@ def test_no_remark_on_a_page_names_a_question_by_its_id(path: Path) -> None:
             assert f'"{draw.id}"' not in text
 
 
-def test_what_depends_on_a_question_is_named_by_its_wording_and_shortened(tmp_path: Path) -> None:
+def test_dependent_questions_are_named_by_their_shortened_wording(tmp_path: Path) -> None:
     file = tmp_path / "long.toml"
     long = (
         "Did anybody at your place of work ever ask you to do something that is forbidden by law?"
@@ -60,13 +60,13 @@ epsilon = 3.0
     (depends,) = [text for text in told if "depend on it" in text]
     short = "“Did anybody at your place of work ever ask you to do…”"
     assert depends.startswith(f"{short} – questions that depend on it (“And who was it?”) also")
-    # A language may be called as a question is.
+    # A language may have the same name as a question.
     assert any(text.startswith('Language "aa": ') for text in told)
     plain = [*remarks(survey, check(survey))]
     assert any('question "aa": questions that depend on it ("bb") also' in text for text in plain)
 
 
-def test_rows_of_a_grid_are_told_apart() -> None:
+def test_rows_of_a_grid_are_distinguished() -> None:
     survey = read_survey(ROOT / "server/studies/whistle-blowing.toml")
     (draw,) = [text for text in on_page(survey, check(survey)) if "go into one draw" in text]
     named = re.findall("“([^”]*)”", draw)

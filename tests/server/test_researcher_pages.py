@@ -1,4 +1,4 @@
-"""What researchers get, and nobody else."""
+"""Pages for researchers, and for nobody else."""
 
 import base64
 import csv
@@ -43,7 +43,7 @@ def test_without_the_token_there_is_nothing(
     if address.startswith("/api/"):
         assert challenges == ['Basic realm="deniable"', "Bearer"]
     else:
-        # A browser would open its own window for Basic; here it gets a page to sign in on.
+        # For Basic a browser would open its own window; here it gets a page to sign in.
         assert challenges == ["Bearer"]
         assert 'action="/login"' in response.get_data(as_text=True)
 
@@ -56,7 +56,7 @@ def test_browsers_may_give_the_token_as_a_password(
     assert response.status_code == 200
 
 
-def test_a_removed_token_lets_nobody_in(
+def test_a_removed_token_gives_no_access(
     client: FlaskClient, store: Store, bearer: dict[str, str]
 ) -> None:
     store.access.remove_token("let me in")
@@ -113,7 +113,7 @@ def test_the_page_shows_every_estimate_with_its_interval(
         ("?version=", 200),
     ],
 )
-def test_questions_that_make_no_sense_are_told_so(
+def test_senseless_requests_are_refused(
     client: FlaskClient, bearer: dict[str, str], answered: int, query: str, status: int
 ) -> None:
     for address in (ADDRESSES[0], ADDRESSES[1]):
@@ -122,7 +122,7 @@ def test_questions_that_make_no_sense_are_told_so(
         assert status == 200 or "expected" in response.get_data(as_text=True)
 
 
-def test_an_unexpected_error_tells_nothing_of_the_request(
+def test_an_unexpected_error_reveals_nothing_about_the_request(
     client: FlaskClient, bearer: dict[str, str], monkeypatch: pytest.MonkeyPatch, capfd: Any
 ) -> None:
     def fail(*_: object) -> None:

@@ -1,4 +1,4 @@
-"""The pages that respondents get, how they are sent, and that their program can be compared."""
+"""The pages for respondents, how they are sent, and that their program can be compared."""
 
 import base64
 import gzip
@@ -31,7 +31,7 @@ Publish = Callable[[str, str], str]
 
 @pytest.fixture
 def publish(store: Store, tmp_path: Path, client: FlaskClient) -> Publish:
-    """Publishes a survey of one question; gives its page."""
+    """Publish a survey of one question; return its page."""
 
     def page(top: str, question: str) -> str:
         path = tmp_path / "other.toml"
@@ -126,7 +126,7 @@ def test_a_page_in_one_language_has_no_hidden_ones(publish: Publish, tag: str) -
     assert "data-language" not in page
 
 
-def test_what_needs_a_program_is_said_in_all_languages_at_once(
+def test_the_need_for_a_program_is_stated_in_all_languages_at_once(
     client: FlaskClient, publish: Publish
 ) -> None:
     survey = publish('languages = ["en", "de", "de-CH", "it", "ar"]', YES_NO)
@@ -141,7 +141,7 @@ def test_what_needs_a_program_is_said_in_all_languages_at_once(
 
 
 @pytest.mark.parametrize("flag", ["", "kiosk", "comprehension"])
-def test_what_was_sent_is_offered_only_where_nobody_else_can_open_it(
+def test_sent_reports_are_offered_only_if_nobody_else_can_open_them(
     publish: Publish, flag: str
 ) -> None:
     page = publish(f"[page]\n{flag} = true" if flag else "", YES_NO)
@@ -170,7 +170,7 @@ def test_numbers_are_typed_as_text_and_below_zero_with_all_keys(
         ("/static/none.css", 404, "not-found"),
     ],
 )
-def test_messages_are_seen_in_all_languages(
+def test_messages_are_shown_in_all_languages(
     client: FlaskClient, path: str, status: int, key: str
 ) -> None:
     response = client.get(path)
@@ -201,14 +201,14 @@ def test_a_closed_survey_says_so_in_its_languages(
     assert LANGUAGES["de"].words["message.closed"] not in page
 
 
-def test_a_request_of_another_method_is_told_which_ones_are_taken(client: FlaskClient) -> None:
+def test_a_request_of_another_method_learns_the_allowed_ones(client: FlaskClient) -> None:
     response = client.post("/s/canteen")
     assert response.status_code == 405
     assert "GET" in response.headers["Allow"]
 
 
 @pytest.mark.parametrize("path", ["/s/canteen", "/me", "/client/style.css", "/nothing"])
-def test_pages_and_files_are_compressed_for_who_takes_it(client: FlaskClient, path: str) -> None:
+def test_pages_and_files_are_compressed_on_request(client: FlaskClient, path: str) -> None:
     plain, small = client.get(path), client.get(path, headers=GZIP)
     assert "Content-Encoding" not in plain.headers
     assert small.headers["Content-Encoding"] == "gzip"
@@ -304,7 +304,7 @@ def test_an_import_map_pins_every_fetch_of_a_module_and_nothing_else_runs_inline
     page = response.get_data(as_text=True)
     scripts = re.findall(r"<script([^>]*)>(.*?)</script>", page, re.S)
     (_, written), *others = [one for one in scripts if "application/json" not in one[0]]
-    # It comes before all that could load a module.
+    # It comes before everything that could load a module.
     assert page.index('<script type="importmap">') < page.index("modulepreload")
     pinned = {f"/client/{name}": integrity for name, integrity in _links(response)}
     assert json.loads(written) == {"integrity": pinned}
@@ -327,7 +327,7 @@ def test_what_runs_no_program_allows_no_inline_script(client: FlaskClient, path:
     assert "sha256" not in client.get(path).headers["Content-Security-Policy"]
 
 
-def test_a_module_that_is_not_there_ends_the_start(tmp_path: Path) -> None:
+def test_a_missing_module_ends_the_start(tmp_path: Path) -> None:
     folder = tmp_path / "client"
     (folder / "page").mkdir(parents=True)
     (folder / "page/survey.js").write_text("import { one } from './gone.js';\n")

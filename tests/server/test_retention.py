@@ -1,6 +1,6 @@
-"""What a server keeps promising: no order of arrival in the file, deletions, who may see results.
+"""Promises of a running server: no order of arrival in the file, deletions, access to results.
 
-The attack on the order reads the file as it lies on the disk, cell by cell.
+The attack on the order reads the file from the disk, cell by cell.
 """
 
 import json
@@ -38,7 +38,7 @@ from server.store.researchers import Researcher
 from server.store.upkeep import Upkeep
 from server.writer import Writer
 
-# The tests are no package, so that no name of theirs can hide one of the application's.
+# The tests are not a package, so none of their names can hide a name of the application.
 sys.path.insert(0, str(Path(__file__).parent))
 
 from limits import MOMENT, wait_until
@@ -54,7 +54,7 @@ def _with(survey_file: Path, *lines: str) -> Survey:
 
 
 def _linked(database: Path, pairs: list[tuple[bytes, bytes]]) -> int:
-    """Return how many reports are tied to their pseudonyms by the places of both in the file."""
+    """Return how many reports are linked to their pseudonyms by the places of both in the file."""
     content = database.read_bytes()
     rids = sorted((rid for rid, _ in pairs), key=content.index)
     respondents = sorted((respondent for _, respondent in pairs), key=content.index)
@@ -62,7 +62,7 @@ def _linked(database: Path, pairs: list[tuple[bytes, bytes]]) -> int:
 
 
 def _by_key_alone(database: Path, values: list[bytes]) -> bool:
-    """Return whether values of one page lie in their own order, which reveals nothing else."""
+    """Return whether values of one page are in their own order, which reveals nothing else."""
     content = database.read_bytes()
     placed = sorted(values, key=content.index)
     return placed in (sorted(values), sorted(values, reverse=True))
@@ -89,7 +89,7 @@ def _orders(pairs: list[tuple[bytes, bytes]]) -> list[list[int]]:
     return [sorted(range(len(pairs)), key=lambda one: pairs[one][side]) for side in (0, 1)]
 
 
-def test_twelve_reports_to_an_open_survey_lie_in_no_order_of_arrival(
+def test_twelve_reports_to_an_open_survey_are_in_no_order_of_arrival(
     survey: Survey, survey_file: Path, database: Path
 ) -> None:
     bodies, pairs = _sent(survey, 12)
@@ -117,14 +117,14 @@ def test_a_survey_that_closed_while_no_server_ran_is_put_in_order_at_the_next_st
     for body in bodies:
         assert take_in(store, [body], survey, date(2020, 1, 10)) == [201]
     store.close()
-    assert _linked(database, pairs) == 12  # so the attack works where nothing is done
+    assert _linked(database, pairs) == 12  # so the attack works if nothing is done
     with Server(database):
         for values in zip(*pairs, strict=True):
             assert _by_key_alone(database, list(values))
     assert _linked(database, pairs) <= 4
 
 
-def test_a_file_that_cannot_be_written_anew_loses_nothing_and_is_told(
+def test_a_file_that_cannot_be_written_anew_loses_nothing_and_is_reported(
     client: FlaskClient, send: Callable[..., Any], make: Callable[..., Any], survey: Survey,
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
@@ -140,7 +140,7 @@ def test_a_file_that_cannot_be_written_anew_loses_nothing_and_is_told(
         assert client.get("/healthz").status_code == 503
         time.sleep(2 * writer.IDLE)
     wait_until(lambda: client.get("/healthz").status_code == 200, 60)
-    # It is tried again and again, and said once.
+    # It is tried again and again, and reported once.
     assert capfd.readouterr().err.count("StoreBusy while settling") == 1
     store: Store = client.application.extensions["store"]
     assert store.reports.kept(survey.id, 1) == 1
@@ -178,7 +178,7 @@ def _status(url: str, token: str) -> int:
 
 @contextmanager
 def looked_at(database: Path) -> Iterator[None]:
-    """Somebody looks whether a server runs just when the next one starts."""
+    """Look whether a server runs just when the next one starts."""
     looked = threading.Event()
 
     def look() -> None:
@@ -214,7 +214,7 @@ def test_starting_ends_access_though_somebody_looks_who_serves(
     assert not store.access.knows_token("of a killed server")
 
 
-def test_retention_are_kept_whatever_goes_wrong_once(
+def test_promises_are_kept_whatever_fails_once(
     store: Store, database: Path, monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
@@ -255,9 +255,7 @@ def test_a_look_that_failed_does_all_of_it_the_next_time(
         assert (store.reports.kept(survey.id, 1), store.database.silence() < 600) == (0, True)
 
 
-def test_the_watch_tells_of_reports_that_were_to_be_deleted(
-    survey_file: Path, database: Path
-) -> None:
+def test_health_checks_report_overdue_deletions(survey_file: Path, database: Path) -> None:
     survey = _with(survey_file, "delete_reports_after = 2020-01-31")
     bodies, _ = _sent(survey, 12)
     store = _opened(database, survey)
@@ -270,7 +268,7 @@ def test_the_watch_tells_of_reports_that_were_to_be_deleted(
     assert client.get("/healthz").get_json() == {"status": "ok"}
 
 
-def test_the_watch_tells_when_nobody_sees_to_promises(
+def test_health_checks_report_a_thread_that_has_stopped(
     client: FlaskClient, store: Store, database: Path
 ) -> None:
     assert client.get("/healthz").status_code == 200  # no server runs, so nobody should
@@ -336,7 +334,7 @@ def test_restoring_opens_nothing_and_says_what_comes_back(
 # Groups of few
 
 
-def test_groups_of_few_are_warned_of(store: Store, survey: Survey, survey_file: Path) -> None:
+def test_small_groups_cause_a_warning(store: Store, survey: Survey, survey_file: Path) -> None:
     bodies, _ = _sent(survey, 19)
     database = store.database.place
     assert set(take_in(store, bodies, survey)) == {201}
@@ -359,9 +357,7 @@ def test_groups_of_few_are_warned_of(store: Store, survey: Survey, survey_file: 
     assert "canteen: its prices or its cap change, so the ledger separates" in told.stderr
 
 
-def test_groups_of_enough_are_not_warned_of(
-    store: Store, survey: Survey, survey_file: Path
-) -> None:
+def test_large_groups_cause_no_warning(store: Store, survey: Survey, survey_file: Path) -> None:
     bodies, _ = _sent(survey, 20)
     assert set(take_in(store, bodies, survey)) == {201}
     told = run("audit", "--db", store.database.place)

@@ -1,4 +1,4 @@
-"""Surveys open and close on the days that an owner chose, without anybody being there."""
+"""Surveys open and close on the days that an owner chose, by themselves."""
 
 from datetime import date, timedelta
 
@@ -42,7 +42,7 @@ def test_a_survey_opens_on_its_day_and_closes_after_its_last(store: Store) -> No
     ]
 
 
-def test_what_was_closed_by_hand_stays_closed(store: Store) -> None:
+def test_a_survey_that_was_closed_by_hand_stays_closed(store: Store) -> None:
     store.surveys.close_waves("canteen")
     store.studies.schedule("canteen", DAY, None)
     keep_schedule(store, DAY)
@@ -87,7 +87,7 @@ def test_a_deleted_survey_never_opens(store: Store) -> None:
         ("", "1.5.2026", "closes: expected a day such as"),
     ],
 )
-def test_days_that_cannot_be_are_told(
+def test_impossible_days_are_reported(
     owner: FlaskClient, store: Store, opens: str, closes: str, told: str
 ) -> None:
     answer = post(owner, "/surveys/canteen/schedule", opens=opens, closes=closes)
@@ -102,9 +102,9 @@ def test_the_page_shows_the_days_and_how_many_are_left(owner: FlaskClient, store
     assert f'value="{last}"' in page
     assert "3 days left" in page
     assert "It ends in 3 days." in owner.get("/surveys", **HTTPS).text
-    # Nothing is lost if the number planned is changed meanwhile.
+    # Nothing is lost if the planned number is changed meanwhile.
     post(owner, "/surveys/canteen/planned", respondents="50")
     assert store.studies.get("canteen") == Study(50, closes=last)
-    # No day at all is possible, too.
+    # It is also possible to choose no day.
     post(owner, "/surveys/canteen/schedule", opens="", closes="")
     assert store.studies.get("canteen") == Study(50)

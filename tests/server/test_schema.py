@@ -1,4 +1,4 @@
-"""Databases of every released schema open, are brought to this one's, and keep what they have.
+"""Databases of every released schema are upgraded to the newest, and keep their content.
 
 `schemas/N.sql` is a database as the release with schema N left it: 25 reports of one survey.
 """
@@ -46,7 +46,7 @@ def _version(database: Path) -> int:
     return int(version)
 
 
-def test_every_released_schema_is_here() -> None:
+def test_every_released_schema_has_a_dump() -> None:
     assert [int(path.stem) for path in SCHEMAS] == list(range(1, SCHEMA_VERSION + 1))
 
 
@@ -72,8 +72,8 @@ def test_a_database_of_a_released_schema_is_brought_up_and_keeps_what_it_has(
 
 
 def test_charges_of_versions_and_waves_are_added_up_by_terms(tmp_path: Path) -> None:
-    # Six respondents in each of two waves, with a corrected typo between them, and four of them in
-    # a third one, under a lower cap. Two questions of three have a memory.
+    # Six respondents answered in each of two waves, with a corrected typo between them, and four of
+    # them in a third one, under a lower cap. Two of three questions have a memory.
     database = _restored(FOLDER / "2-panel.sql", tmp_path / "panel.db")
     before = {
         who: (times, charged)
@@ -94,7 +94,7 @@ def test_charges_of_versions_and_waves_are_added_up_by_terms(tmp_path: Path) -> 
     assert list(store.upkeep.discrepancies(date(2026, 1, 1))) == []
     store.database.rewrite()
     store.close()
-    # The versions stand in reports, tallies and surveys alone: once in each of their rows.
+    # The versions are only in reports, tallies and surveys: once in each of their rows.
     content = database.read_bytes()
     for version in versions:
         rows = sum(
@@ -113,7 +113,7 @@ def test_counts_are_migrated_into_the_blocks_that_are_read() -> None:
 
 
 def test_running_totals_are_counted_from_what_is_stored(tmp_path: Path) -> None:
-    # Nine respondents in the first wave and five of them in a second; both questions are bits.
+    # Nine respondents answered the first wave and five of them a second; both questions are bits.
     database = _restored(FOLDER / "3-bits.sql", tmp_path / "bits.db")
     store = Store(database, upgrade=True)
     current = store.surveys.current("panel")
@@ -166,7 +166,7 @@ def test_a_survey_that_was_tampered_with_is_not_migrated(tmp_path: Path) -> None
     assert _rows(database, "SELECT * FROM ledger") == before
 
 
-def test_the_newest_schema_is_what_a_new_database_gets(tmp_path: Path) -> None:
+def test_a_new_database_has_the_newest_schema(tmp_path: Path) -> None:
     kept = Store(_restored(SCHEMAS[-1], tmp_path / "kept.db")).database.tables()
     new = Store(tmp_path / "new.db", create=True).database.tables()
     assert {name: sql for name, (sql, _) in kept.items()} == {
@@ -185,7 +185,7 @@ def test_a_database_of_a_later_release_is_refused_and_left_alone(tmp_path: Path)
 
 
 def _killed_after(database: Path, steps: int) -> None:
-    """Migrates as the store does, but the plug is pulled after some statements."""
+    """Migrate as the store does, but lose the connection after some statements."""
 
     class Killed(File):
         def _migrate(self) -> None:
@@ -199,7 +199,7 @@ def _killed_after(database: Path, steps: int) -> None:
 
 @pytest.mark.more
 @pytest.mark.parametrize("steps", [1, 3, len(statements(1, 2))])
-def test_a_plug_pulled_while_migrating_leaves_the_old_schema(steps: int, tmp_path: Path) -> None:
+def test_a_failure_while_migrating_leaves_the_old_schema(steps: int, tmp_path: Path) -> None:
     database = _restored(SCHEMAS[0], tmp_path / "old.db")
     process = multiprocessing.get_context("spawn").Process(
         target=_killed_after, args=(database, steps)

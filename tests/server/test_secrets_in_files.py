@@ -1,4 +1,4 @@
-"""Links and passwords that commands write: nobody else can read them, and none is lost."""
+"""Commands write links and passwords so that nobody else can read them, and none is lost."""
 
 import csv
 import os
@@ -21,7 +21,7 @@ COUNT = 5
 
 @pytest.fixture
 def db(survey_file: Path, tmp_path: Path) -> Path:
-    """A database with a survey for invited people."""
+    """Return a database with a survey for invited people."""
     text = survey_file.read_text()
     survey_file.write_text(text.replace('id = "canteen"', 'id = "canteen"\naccess = "invited"', 1))
     db = tmp_path / "x.db"
@@ -46,7 +46,7 @@ def left_beside(path: Path) -> list[str]:
     return sorted(one.name for one in path.parent.glob(f"{path.name}*"))
 
 
-def test_links_are_in_a_file_that_its_owner_alone_can_read(db: Path, tmp_path: Path) -> None:
+def test_links_are_in_a_file_that_only_its_owner_can_read(db: Path, tmp_path: Path) -> None:
     output = tmp_path / "links.csv"
     before = os.umask(0)
     try:
@@ -85,7 +85,7 @@ def test_the_file_is_never_open_to_others_while_it_is_written(
 
 
 @pytest.mark.parametrize("kind", ["file", "link", "folder"])
-def test_what_is_there_is_never_written_over(db: Path, tmp_path: Path, kind: str) -> None:
+def test_existing_files_are_never_overwritten(db: Path, tmp_path: Path, kind: str) -> None:
     output = tmp_path / "links.csv"
     if kind == "file":
         output.write_text("mine")
@@ -110,7 +110,7 @@ def test_a_full_disk_stores_no_invitation(
         name.touch()
         return os.open("/dev/full", os.O_WRONLY), str(name)
 
-    # The file is one to which nothing can be written, as on a disk that is full.
+    # Nothing can be written to this file, as on a full disk.
     monkeypatch.setattr(tempfile, "mkstemp", full)
     output = tmp_path / "links.csv"
     result = invite(db, "--output", output)
@@ -152,7 +152,7 @@ def test_links_are_not_lost_if_somebody_takes_the_name_in_the_meantime(
     assert len(list(csv.DictReader(part.read_text().splitlines()))) == COUNT == invited(db)
 
 
-def test_links_printed_to_a_file_that_others_can_read_are_warned_of(
+def test_printing_links_to_a_file_that_others_can_read_gives_a_warning(
     db: Path, tmp_path: Path
 ) -> None:
     for right, warned in ((0o644, True), (0o600, False)):
@@ -171,7 +171,7 @@ def test_links_printed_to_a_file_that_others_can_read_are_warned_of(
         assert ("other users of this machine can read" in result.stderr) == warned
 
 
-def test_a_password_can_be_written_to_a_file_too(db: Path, tmp_path: Path) -> None:
+def test_a_password_can_be_written_to_a_file(db: Path, tmp_path: Path) -> None:
     output = tmp_path / "password.csv"
     assert run("researcher", "add", "ada", "--db", db, "--output", output).exit_code == 0
     assert mode(output) == 0o600
@@ -181,5 +181,5 @@ def test_a_password_can_be_written_to_a_file_too(db: Path, tmp_path: Path) -> No
 
 
 def test_no_password_looks_like_a_formula() -> None:
-    # One in 64 began with -, before; so 2,000 would miss it with a chance of 2e-14.
+    # Earlier, one in 64 began with -, so 2,000 would miss it with a probability of 2e-14.
     assert all(access.new_password()[0] in "0123456789abcdef" for _ in range(2000))

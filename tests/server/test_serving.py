@@ -1,4 +1,4 @@
-"""The collector as it runs: granian's workers, a port of the kernel's, and the demonstration."""
+"""The running collector: granian's workers, a port that the kernel chose, and the demonstration."""
 
 import contextlib
 import csv
@@ -77,7 +77,7 @@ def people(tmp_path: Path) -> Path:
 
 
 @pytest.mark.more
-def test_result_does_not_depend_on_workers_or_way(
+def test_results_do_not_depend_on_workers_or_transport(
     survey_file: Path, people: Path, tmp_path: Path
 ) -> None:
     tables = []
@@ -98,7 +98,7 @@ def test_result_does_not_depend_on_workers_or_way(
     command("simulate", survey_file, "--answers", people, "--seed", 5, "--db", straight)
     tables.append(command("estimate", "canteen", "--db", straight))
     read = [list(csv.DictReader(io.StringIO(table))) for table in tables]
-    # A server cannot tell which reports are made up; what makes them itself counts them.
+    # A server cannot see which reports are made up; the program that makes them counts them.
     made_up = [{row.pop("simulated") for row in rows} for rows in read]
     assert made_up == [{"0"}] * 4 + [{"600"}]
     assert all(rows == read[0] for rows in read)
@@ -124,7 +124,7 @@ def test_every_acknowledged_report_survives_a_kill(
 
 
 class Late(HTTPServer):
-    """Takes its port, and connections only after it was asked 1,000 times."""
+    """Opens its port, but accepts connections only after it was asked 1,000 times."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), BaseHTTPRequestHandler, bind_and_activate=False)
@@ -160,7 +160,7 @@ def test_ctrl_c_on_a_terminal_stops_the_server(survey_file: Path, tmp_path: Path
         shown = b""
         while b"research token" not in shown:
             shown += os.read(leader, 4096)
-        # What a terminal does: the signal goes to the whole group.
+        # As a terminal does, the signal goes to the whole group.
         os.killpg(server.pid, signal.SIGINT)
         assert server.wait(timeout=MOMENT) == 0
     finally:
@@ -169,7 +169,7 @@ def test_ctrl_c_on_a_terminal_stops_the_server(survey_file: Path, tmp_path: Path
         os.close(terminal)
 
 
-def test_a_taken_port_is_told_in_one_line(survey_file: Path, tmp_path: Path) -> None:
+def test_a_taken_port_is_reported_in_one_line(survey_file: Path, tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -219,8 +219,9 @@ def test_demonstration_replays_everybody_and_ends(who: str, tmp_path: Path) -> N
     assert "6,366 of 6,366" in done.stderr
     rows = [line for line in done.stdout.splitlines() if line.endswith((" yes", " no"))]
     assert len(rows) == 19
-    # Each interval misses with probability at most .05, those of one question's shares together.
-    # 12 or more of 19 miss with chance 9e-12, were each apart; 8 or more, 2e-6.
+    # Each interval misses with probability at most .05, and those of one question's shares
+    # together. If all were independent, 12 or more of 19 miss with probability 9e-12, and 8 or more
+    # with 2e-6.
     assert sum(row.endswith(" yes") for row in rows) >= 8
     assert "Each of the 6,366 respondents spent ε = 4" in done.stdout
     # Three shares and three pairs, of the same people by separate draws and by one.
@@ -229,7 +230,7 @@ def test_demonstration_replays_everybody_and_ends(who: str, tmp_path: Path) -> N
     assert min(map(float, beside[3:])) > 2
 
 
-def test_data_of_the_demonstration_is_the_published_one() -> None:
+def test_data_of_the_demonstration_are_the_published_ones() -> None:
     rows = answers()
     assert rows is not None
     assert len(rows) == 6366
@@ -247,7 +248,7 @@ def test_a_new_database_begins_without_a_survey(tmp_path: Path) -> None:
     assert "already exists; leave --new out" in told.value.stderr
 
 
-def test_what_was_published_in_the_browser_stays_closed_over_a_restart(
+def test_surveys_published_in_the_browser_stay_closed_over_a_restart(
     survey_file: Path, tmp_path: Path
 ) -> None:
     database = tmp_path / "browser.db"
@@ -265,7 +266,7 @@ def test_what_was_published_in_the_browser_stays_closed_over_a_restart(
         assert survey.id in fetch(f"{url}/s/{survey.id}")
 
 
-def test_starting_does_not_wait_for_the_slowest_of_what_may_be_needed() -> None:
+def test_starting_does_not_wait_for_slow_imports() -> None:
     heavy = "{'scipy.stats', 'scipy.optimize'}"
     program = f"import sys, server.commands.serve; print({heavy} & {{*sys.modules}})"
     command = [sys.executable, "-c", program]

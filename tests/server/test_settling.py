@@ -18,7 +18,7 @@ from server.store.places import Address
 from server.store.postgres import settling
 from server.store.postgres.session import Session
 
-# The tests are no package, so that no name of theirs can hide one of the application's.
+# The tests are not a package, so none of their names can hide a name of the application.
 sys.path.insert(0, str(Path(__file__).parent))
 
 from limits import wait_until
@@ -31,7 +31,7 @@ BATCH, MORE = 50, 7
 
 
 def _fill(store: Store, survey: Survey, n: int) -> dict[bytes, bytes]:
-    """Add reports one by one; give the respondent of each."""
+    """Add reports one by one; return the respondent of each."""
     whose = {}
     for rid, body in islice(submissions(survey), n):
         store.add([check(store, survey.id, body)], today())
@@ -40,7 +40,7 @@ def _fill(store: Store, survey: Survey, n: int) -> dict[bytes, bytes]:
 
 
 def _linked(store: Store, whose: dict[bytes, bytes]) -> int:
-    """Reports that can be tied to their respondent: by transactions, or by places in the tables."""
+    """Return reports that transactions, or places in the tables, link to their respondent."""
     pairs = store.database.query(
         "SELECT rid, respondent FROM report JOIN ledger ON ledger.xmin = report.xmin"
     ).fetchall()
@@ -69,7 +69,7 @@ def test_a_join_links_everybody_until_tables_are_written_anew_and_then_nobody(
 
 @pytest.fixture
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every table is one that is not written anew as a whole while a wave is open."""
+    """Make every table too large to be written anew as a whole while a wave is open."""
     monkeypatch.setattr(settling, "SMALL", 0)
 
 
@@ -80,7 +80,7 @@ def test_rows_of_large_tables_are_settled_once_they_are_a_batch(
     assert not store.database.is_small()
     first = _fill(store, survey, BATCH - 1)
     assert store.database.settle()
-    assert _linked(store, first) == BATCH - 1  # less than a batch: that remains, and is said
+    assert _linked(store, first) == BATCH - 1  # less than a batch: that remains, and is reported
     first |= _fill(store, survey, 1)
     assert store.database.settle()
     assert _linked(store, first) == 0
@@ -88,7 +88,7 @@ def test_rows_of_large_tables_are_settled_once_they_are_a_batch(
     assert store.database.settle()
     assert _linked(store, first) == 0
     assert store.database.trace()[1].startswith(f"{MORE} ")
-    # What is left goes when the wave is closed, whoever closes it.
+    # The rest goes when the wave is closed, whoever closes it.
     store.surveys.close_waves(survey.id)
     assert store.database.settle()
     assert _linked(store, first | second) == 0
@@ -127,7 +127,7 @@ def test_the_writer_settles_when_reports_pause(
     assert not ours.is_untidy()
 
 
-def test_whoever_reads_a_table_does_not_keep_reports_waiting(store: Store, survey: Survey) -> None:
+def test_readers_of_a_table_do_not_keep_reports_waiting(store: Store, survey: Survey) -> None:
     _fill(store, survey, 20)
     assert isinstance(store.database.place, Address)
     reader = Session(store.database.place)
@@ -136,7 +136,7 @@ def test_whoever_reads_a_table_does_not_keep_reports_waiting(store: Store, surve
     assert not store.database.rewrite()
     _fill(store, survey, 3)
     reader.execute("COMMIT")
-    # Less than a batch is left, and nobody sends more: the server's next look settles it.
+    # Less than a batch is left, and nobody sends more, so the server's next look settles it.
     assert not store.database.is_settled()
     store.database.tidy()
     assert store.database.is_settled()
@@ -150,10 +150,10 @@ def test_no_sample_of_rows_is_kept_for_planning(store: Store, survey: Survey) ->
 
 
 @pytest.mark.usefixtures("large")
-def test_what_was_settled_in_another_cluster_is_settled_again(store: Store, survey: Survey) -> None:
+def test_rows_settled_in_another_cluster_are_settled_again(store: Store, survey: Survey) -> None:
     whose = _fill(store, survey, BATCH)
     assert store.database.settle()
-    # As in a dump that another cluster reads, whose transactions have smaller numbers.
+    # This is like a dump from another cluster, whose transactions have smaller numbers.
     store.database.write("UPDATE settled SET transaction = transaction + 1000000")
     whose |= _fill(store, survey, MORE)
     assert sum(settling.unsettled(store.database.connection).values()) == BATCH + MORE

@@ -1,4 +1,4 @@
-"""The few lines of docs/sharing.md for R and pandas compute what `deniable compare` does."""
+"""The lines for R and pandas in docs/sharing.md compute what `deniable compare` does."""
 
 import csv
 import re
@@ -32,7 +32,7 @@ def _lines(language: str, section: str = "A difference between groups, in ten li
 
 
 def _answered(folder: Path) -> tuple[Path, list[float]]:
-    """A folder with a study's bundle, and the difference that compare prints, with its error."""
+    """Return a folder with a bundle, and the difference that compare prints, with its error."""
     survey = read_survey(ROOT / "examples/working-conditions.toml")
     store = Store(folder / "x.db", create=True)
     store.surveys.publish(survey)
@@ -96,14 +96,14 @@ def _nlcom(
 
 
 @pytest.mark.more
-def test_the_steps_that_stata_is_told_compute_the_same(tmp_path: Path) -> None:
-    # Stata runs in no test. So this does what its manual says of these four commands.
+def test_the_steps_for_stata_compute_the_same(tmp_path: Path) -> None:
+    # Stata runs in no test, so this does what its manual says about these four commands.
     folder, expected = _answered(tmp_path)
     load, *steps, of, combine = _lines("stata").replace("///\n", "").strip().splitlines()
     assert load == "import delimited reports.csv, clear asdouble"
     with (folder / "reports.csv").open() as file:
         rows = list(csv.DictReader(file))
-    # Longer names, and names that differ in case alone, would get others.
+    # Longer names, and names that differ only in case, would get other names.
     assert all(len(name) <= 32 and name == name.lower() for name in rows[0])
     data = {
         name: np.array([float(row[name]) for row in rows])
@@ -126,7 +126,7 @@ def test_the_steps_that_stata_is_told_compute_the_same(tmp_path: Path) -> None:
 
 
 @pytest.mark.more
-def test_lines_for_stata_name_columns_that_there_are() -> None:
+def test_lines_for_stata_name_existing_columns() -> None:
     lines = _lines("stata")
     names = {
         column.name

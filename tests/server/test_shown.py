@@ -1,4 +1,4 @@
-"""Pages and downloads show whole batches alone, whatever comes and whoever looks."""
+"""Pages and downloads show only whole batches, whatever comes and whoever looks."""
 
 from collections.abc import Callable
 from datetime import date
@@ -24,7 +24,7 @@ from server.stored_results import StoredWave, Withheld
 pytestmark = pytest.mark.both
 
 STEPS = "[results]\nbatch = 10\nminimum = 20\n"
-#: So that the tables of `choices` and their sizes are there, too.
+#: Included so that the tables of `choices` and their sizes are tested, too.
 MORE = """
 [[questions]]
 id = "drinks"
@@ -41,7 +41,7 @@ Send = Callable[[int], None]
 
 @pytest.fixture
 def stepped(survey_file: Path) -> Survey:
-    """The survey, whose results move by ten reports, from twenty on."""
+    """Return the survey, whose results move by ten reports, from twenty on."""
     survey_file.write_text(f"{survey_file.read_text()}{MORE}{STEPS}")
     return read_survey(survey_file)
 
@@ -56,7 +56,7 @@ def store(database: Place, stepped: Survey) -> Store:
 
 @pytest.fixture
 def come(store: Store, stepped: Survey) -> Send:
-    """Stores so many reports more, each in a transaction of its own."""
+    """Store this many more reports, each in a transaction of its own."""
     people = payloads(
         stepped, [{"meat": "yes", "dish": "soup", "price": "3", "drinks": "tea"}] * 500, 1, 8
     )
@@ -113,9 +113,7 @@ def test_a_snapshot_is_the_tally_of_its_moment(store: Store, stepped: Survey, co
     assert np.array_equal(shown["drinks"], sizes["drinks"])
 
 
-def test_what_is_spent_is_shown_in_the_same_batches(
-    store: Store, stepped: Survey, come: Send
-) -> None:
+def test_spends_are_shown_in_the_same_batches(store: Store, stepped: Survey, come: Send) -> None:
     with pytest.raises(Withheld, match="from 20 reports on"):
         ledger_of_survey(store, stepped.id, "total", batch=True)
     come(35)
@@ -142,14 +140,14 @@ def test_downloads_are_withheld_until_they_may_be_shown(
     assert status() == (403 if name in WHEN_CLOSED else 200)
     store.surveys.close_waves("canteen")
     assert status() == 200
-    # A few that came after it was opened again could be told apart.
+    # A few reports that came after it was opened again could be distinguished.
     store.surveys.open_wave("canteen")
     come(1)
     store.surveys.close_waves("canteen")
     assert status() == (403 if name in WHEN_CLOSED else 200)
 
 
-def test_one_report_changes_nothing_that_pages_say(
+def test_one_report_changes_no_page(
     store: Store, database: Place, come: Send, bearer: dict[str, str]
 ) -> None:
     client = create_app({"DATABASE": database}).test_client()
@@ -191,7 +189,7 @@ def test_commands_show_all_and_on_request_what_pages_do(
 
 
 def _numbers(text: str) -> set[str]:
-    """The cells of a table that are numbers, apart from those that round."""
+    """Return the cells of a table that are numbers, without those that round."""
     return {cell for line in text.splitlines()[1:] for cell in line.split(",") if "." in cell}
 
 
@@ -209,7 +207,7 @@ def test_a_new_version_takes_no_promise_back(
     assert StoredWave(store, stepped.id, version=stepped.version, batch=True).shown == 20
 
 
-def test_a_survey_whose_last_day_is_over_shows_all_of_it(
+def test_a_survey_shows_everything_after_its_last_day(
     database: Place, survey_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     day = "2026-03-01"
@@ -238,7 +236,7 @@ def test_a_survey_whose_last_day_is_over_shows_all_of_it(
 @pytest.mark.parametrize(
     "damage", ["UPDATE cell SET n = n + 1", "DELETE FROM cell", "UPDATE cell SET wave = wave + 1"]
 )
-def test_an_audit_finds_cells_that_are_no_recount(store: Store, come: Send, damage: str) -> None:
+def test_an_audit_finds_wrong_cells(store: Store, come: Send, damage: str) -> None:
     come(3)
     with store.database.writing() as connection:
         connection.execute(damage)

@@ -1,4 +1,4 @@
-"""Simulated reports are counted as such, and every result says how many there are."""
+"""Simulated reports are counted as simulated, and every result says how many there are."""
 
 import json
 import re
@@ -27,14 +27,14 @@ pytestmark = pytest.mark.both
 __all__ = ["app", "signed_in"]
 SCHEMAS = Path(__file__).parent / "schemas"
 ANSWER = {"meat": "yes", "dish": "soup", "price": "4"}
-#: So many real people answered, and so many were made up.
+#: The number of real people, and of made-up ones.
 REAL, MADE_UP = 80, 40
 TOLD = f"{MADE_UP} of {REAL + MADE_UP} reports were simulated."
 
 
 @pytest.fixture
 def mixed(store: Store, survey: Survey) -> Store:
-    """A store whose wave has real reports and simulated ones."""
+    """Return a store whose wave has real reports and simulated ones."""
     store.surveys.publish(survey)
     store.surveys.open_wave(survey.id)
     for people, simulated, seed in ((REAL, False, 1), (MADE_UP, True, 2)):
@@ -46,7 +46,7 @@ def mixed(store: Store, survey: Survey) -> Store:
 def test_the_store_counts_them_and_no_report_bears_a_mark(mixed: Store, survey: Survey) -> None:
     assert mixed.reports.simulated(survey, 1) == MADE_UP
     assert mixed.reports.all_simulated(survey.id) == MADE_UP
-    # What is stored twice counts once.
+    # A report that is stored twice counts once.
     again = payloads(survey, [ANSWER] * MADE_UP, 1, 2)
     to_store(mixed, survey.id, again, lambda _: None, simulated=True)
     assert mixed.reports.simulated(survey, 1) == MADE_UP
@@ -64,7 +64,7 @@ def _tables(store: Store) -> dict[str, tuple[str, Any]]:
     return store.database.tables()
 
 
-def test_pages_tell_of_those_among_the_reports_that_they_show(store: Store, survey: Survey) -> None:
+def test_pages_count_those_among_the_shown_reports(store: Store, survey: Survey) -> None:
     store.surveys.publish(survey)
     store.surveys.open_wave(survey.id)
     for simulated, seed in ((True, 1), (False, 2), (True, 3)):
@@ -72,7 +72,7 @@ def test_pages_tell_of_those_among_the_reports_that_they_show(store: Store, surv
         while some := list(islice(sent, 10)):  # so that a batch is complete when it is due
             to_store(store, survey.id, iter(some), lambda _: None, simulated=simulated)
     shown = StoredWave(store, survey.id, batch=True)
-    # The snapshot that is shown has the first 100 or more: 60 simulated ones, then real ones.
+    # The shown snapshot has the first 100 or more: 60 simulated ones, then real ones.
     assert shown.is_open
     assert 100 <= shown.shown <= 120
     assert shown.simulated == 60
@@ -81,7 +81,7 @@ def test_pages_tell_of_those_among_the_reports_that_they_show(store: Store, surv
     assert StoredWave(store, survey.id, batch=True).simulated == 120
 
 
-def test_every_command_tells(mixed: Store, database: Place) -> None:
+def test_every_command_says_so(mixed: Store, database: Place) -> None:
     mixed.surveys.close_waves("canteen")
     rows = table(run("estimate", "canteen", "--db", database))
     assert {row["simulated"] for row in rows} == {str(MADE_UP)}
@@ -124,7 +124,7 @@ def test_every_command_tells(mixed: Store, database: Place) -> None:
     assert label[0] == {"fact": "Simulated reports", "value": f"{MADE_UP} of {REAL + MADE_UP}"}
 
 
-def test_every_page_of_the_study_tells(mixed: Store, signed_in: Browsers) -> None:
+def test_every_page_of_the_study_says_so(mixed: Store, signed_in: Browsers) -> None:
     browser = signed_in("bob")
     mixed.surveys.close_waves("canteen")
 
@@ -135,7 +135,7 @@ def test_every_page_of_the_study_tells(mixed: Store, signed_in: Browsers) -> Non
 
     verdicts = re.findall(r'<p class="verdict">(.*?)</p>', get("/results/canteen"))
     assert len(verdicts) == 3
-    # Of the two questions with answers, not of the number, it says which is the first.
+    # It says which answer is first for the two questions with answers, not for the number.
     assert len(re.findall("frequent( answer|\\.|: with)", get("/results/canteen"))) == 2
     assert all(one.endswith(TOLD) for one in verdicts)
     for address in ("/results/canteen", "/surveys/canteen", "/surveys/canteen/downloads"):
@@ -155,7 +155,7 @@ def test_every_page_of_the_study_tells(mixed: Store, signed_in: Browsers) -> Non
     assert f"{MADE_UP} of {REAL + MADE_UP}" in get("/api/surveys/canteen/label.csv")
 
 
-def test_nothing_is_told_where_all_are_real(store: Store, survey: Survey, database: Place) -> None:
+def test_nothing_is_said_if_all_are_real(store: Store, survey: Survey, database: Place) -> None:
     store.surveys.publish(survey)
     store.surveys.open_wave(survey.id)
     to_store(store, survey.id, payloads(survey, [ANSWER] * 120, 1, 1), lambda _: None)
@@ -172,7 +172,7 @@ def test_simulate_counts_its_reports(survey_file: Path, tmp_path: Path, database
     assert run("simulate", survey_file, "--answers", answers, "--db", database).exit_code == 0
     result = run("estimate", "canteen", "--db", database)
     assert "30 of 30 reports were simulated." in result.stderr
-    # All that was deleted is counted no more.
+    # Deleted reports do not count any more.
     store = Store(database)
     store.surveys.close_waves("canteen")
     store.studies.delete("canteen")
@@ -213,21 +213,21 @@ def _logged(number: int, subject: str) -> str:
             ),
             17,
         ),
-        # More than are there: some were known already, or refused.
+        # These are more than exist: some were known already, or refused.
         ((_logged(2, "canteen VERSION, 800 made-up respondents"),), 25),
         ((_logged(2, "canteen-2 VERSION, 8 made-up respondents"),), 0),
         ((_logged(2, f"canteen {'0' * 64}, 8 made-up respondents"),), 0),
         (("INSERT INTO study VALUES ('canteen', NULL, 'listed', NULL, NULL, 1)",), 25),
     ],
 )
-def test_an_older_database_knows_what_its_log_and_trials_tell(
+def test_an_older_database_gets_numbers_from_its_log_and_trials(
     upgraded: Callable[..., Store], statements: tuple[str, ...], simulated: int
 ) -> None:
     store = upgraded(*statements)
     current = store.surveys.current("canteen")
     assert current is not None
     assert store.reports.simulated(current.survey, 1) == simulated
-    # Its snapshots have as many at most.
+    # Its snapshots have at most this many.
     shown = StoredWave(store, "canteen", batch=True)
     taken = shown.parts[0].cell.shown
     assert store.reports.simulated(current.survey, 1, taken) == min(taken, simulated)

@@ -1,4 +1,4 @@
-"""What is good for the steps in which results are shown, by the respondents who are planned."""
+"""The page names suitable batches and minimums for the planned number of respondents."""
 
 from pathlib import Path
 
@@ -30,7 +30,7 @@ def survey() -> Survey:
         (20_000, (50, 2500), (100, 5000), 399),
     ],
 )
-def test_steps_that_are_good_can_be_set_and_leave_some_moves(
+def test_suitable_steps_can_be_set_and_leave_some_moves(
     survey: Survey, planned: int, batch: tuple[int, int], minimum: tuple[int, int], moves: int
 ) -> None:
     good = steps_for(survey, planned)
@@ -41,7 +41,9 @@ def test_steps_that_are_good_can_be_set_and_leave_some_moves(
         assert minimum[0] <= Steps().minimum <= minimum[1]
 
 
-def test_the_page_says_what_is_good_and_where_it_is_set(signed_in: Browsers, store: Store) -> None:
+def test_the_page_says_what_is_suitable_and_where_it_is_set(
+    signed_in: Browsers, store: Store
+) -> None:
     browser = signed_in("ada")
     store.studies.plan("idea", 2000)
     page = browser.get("/surveys/idea/publish", **HTTPS).text

@@ -40,7 +40,7 @@ def _fill(store: Store, survey: Survey, n: int, wave: int = 1, seed: int = 5) ->
 
 def test_tallies_equal_a_recount(store: Store, survey: Survey) -> None:
     _fill(store, survey, 700)
-    _fill(store, survey, 700)  # all known: counted once
+    _fill(store, survey, 700)  # all are known and counted once
     recount = {question.id: Counter[tuple[int, int]]() for question in survey.questions}
     for payload in chain(*store.reports.payloads(survey, 1)):
         for question in survey.questions:
@@ -101,12 +101,12 @@ def test_every_table_hides_the_order_of_arrival(store: Store, database: Path) ->
 
 
 @pytest.mark.sqlite
-def test_reports_lie_in_no_order_of_arrival(store: Store, survey: Survey, database: Path) -> None:
+def test_reports_are_in_no_order_of_arrival(store: Store, survey: Survey, database: Path) -> None:
     sent = [bytes.fromhex(one["rid"]) for one in payloads(survey, [_ANSWER] * 800, 1, 6)]
     to_store(store, survey.id, payloads(survey, [_ANSWER] * 800, 1, 6), lambda _: None)
     scanned = [rid for (rid,) in sqlite3.connect(database).execute("SELECT rid FROM report")]
     order = [sent.index(rid) for rid in scanned]
-    # 800 ranks: |rho| passes .2 by chance about once in 10^8.
+    # With 800 ranks, |rho| exceeds .2 by chance about once in 10^8.
     assert abs(spearmanr(order, np.arange(800)).statistic) < 0.2
 
 
@@ -153,7 +153,7 @@ def test_a_failure_in_the_middle_leaves_nothing_of_the_batch(
 
 
 @pytest.mark.sqlite
-def test_closing_leaves_no_history_of_writes(store: Store, survey: Survey, database: Path) -> None:
+def test_closing_empties_the_write_ahead_log(store: Store, survey: Survey, database: Path) -> None:
     _fill(store, survey, 50)
     store.close()
     wal = Path(f"{database}-wal")
@@ -196,7 +196,7 @@ def test_versions_are_kept_apart(store: Store, survey: Survey, survey_file: Path
     _fill(store, newer, 20, seed=8)
     assert int(store.reports.tallies(survey, 1)["meat"].sum()) == 30
     assert int(store.reports.tallies(newer, 1)["meat"].sum()) == 20
-    # Published again, the older text is the current one again.
+    # If the older text is published again, it is the current one again.
     assert not store.surveys.publish(survey)
     assert store.surveys.versions("canteen") == [survey.version, newer.version]
 
@@ -230,7 +230,7 @@ def test_a_tampered_survey_is_not_served(store: Store, survey: Survey, database:
 
 
 @pytest.mark.sqlite
-def test_files_that_are_no_database_of_ours_are_refused(tmp_path: Path) -> None:
+def test_other_files_than_our_databases_are_refused(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="no such database"):
         Store(tmp_path / "none.db")
     (tmp_path / "text.db").write_text("not a database, but long enough to be looked at" * 20)
@@ -277,8 +277,8 @@ def test_a_second_store_of_one_process_leaves_the_first_its_locks(
     log = database.with_name(f"{database.name}-wal")
     before = log.stat().st_ino
     Store(database, create=True).surveys.ids()
-    # Another process comes and goes. If it took itself for the last one, it would delete the log of
-    # writes, and this process would go on writing to a file that nobody can read any more.
+    # Another process comes and goes. If it took itself for the last one, it would delete the
+    # write-ahead log, and this process would go on writing to a file that nobody can read any more.
     look = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute('SELECT 1 FROM wave')"
     subprocess.run([sys.executable, "-c", f"{look}.fetchall(); c.close()", database], check=True)
     assert log.stat().st_ino == before
@@ -365,7 +365,7 @@ def test_totals_follow_the_ledger_through_a_batch_of_everything(tmp_path: Path) 
     assert add(*batch, (lower, "bb", 4), (lower, "aa", 5)) == [201, 201, 200, 201, 201, 0]
     groups = {one.times: one.respondents for one in store.ledger.grouped_accounts("many")}
     assert groups == {((first.terms, 2),): 1, ((lower.terms, 1),): 1}
-    # Under other terms, and a pseudonym more that is like another.
+    # Under other terms, and with another pseudonym that is like an earlier one.
     assert add((first, "bb", 6), (lower, "cc", 7), (lower, "dd", 8)) == [201, 201, 201]
     groups = {one.times: one.respondents for one in store.ledger.grouped_accounts("many")}
     both = tuple(sorted([(first.terms, 1), (lower.terms, 1)]))

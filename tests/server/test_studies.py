@@ -1,4 +1,4 @@
-"""The templates: good surveys, whose wording has sources, and which can tell something."""
+"""The templates are good surveys, whose wording has sources, and which can show something."""
 
 import re
 from collections.abc import Callable
@@ -23,8 +23,8 @@ from server.studies import Template, templates
 
 Read = Callable[[str], Survey]
 
-#: ε of one wave is at most this, and half-widths of 400 respondents are: a share's, or that of a
-#: mean as a part of its range, at the least favorable answers.
+#: Upper limits of ε of one wave, and of half-widths with 400 respondents: of a share, or of a mean
+#: as a part of its range, at the least favorable answers.
 MOST_EPSILON = 7
 MOST_HALF_WIDTH = 0.15
 RESPONDENTS = 400
@@ -44,7 +44,7 @@ EXPECTED = {
     ],
     "whistle-blowing": ["version", "answers go", "observed depend", "all 8 questions"],
 }
-#: How many waves the cap is enough for.
+#: How many waves the cap allows.
 WAVES = {
     "harassment-at-work": 1,
     "student-drug-use": 1,
@@ -57,7 +57,7 @@ each = pytest.mark.parametrize("template", templates().values(), ids=lambda one:
 
 
 def comment_of(template: Template) -> str:
-    """The comment that opens the file, in one line."""
+    """Return the comment that opens the file, in one line."""
     lines = takewhile(lambda line: line.startswith("#"), template.text.splitlines())
     return " ".join(line.removeprefix("#").strip() for line in lines)
 
@@ -70,7 +70,7 @@ def test_there_are_four_and_the_documentation_lists_them() -> None:
 
 
 @each
-def test_it_is_read_and_frozen_as_it_stands(template: Template, read: Read) -> None:
+def test_it_is_read_and_frozen_without_changes(template: Template, read: Read) -> None:
     survey = read(template.text)
     assert (survey.id, survey.spec["title"]) == (template.name, template.title)
     assert thaw(survey.to_json(), survey.version).spec == survey.spec
@@ -94,7 +94,7 @@ def test_the_first_comment_names_the_source_of_each_question(
 
 
 @each
-def test_what_must_be_filled_in_stands_in_brackets(template: Template, read: Read) -> None:
+def test_texts_to_fill_in_are_in_brackets(template: Template, read: Read) -> None:
     spec = read(template.text).spec
     for key in ("organisation", "introduction", "contact", "consent", "thanks"):
         assert re.search(r"\[[^\]]+\]", spec[key]), key
@@ -122,7 +122,7 @@ def test_its_remarks_are_what_is_expected(template: Template, read: Read) -> Non
 
 
 @each
-def test_400_respondents_tell_something(template: Template, read: Read) -> None:
+def test_400_respondents_are_enough(template: Template, read: Read) -> None:
     for question in read(template.text).questions:
         rng = np.random.default_rng(1)
         width, direct = half_widths(question, RESPONDENTS, rng=rng)

@@ -1,4 +1,4 @@
-"""What a survey says of itself: read, frozen, checked, shown, and written into the codebook."""
+"""A survey's texts about itself are read, frozen, checked, shown, and put into the codebook."""
 
 import struct
 import zlib
@@ -50,7 +50,7 @@ def test_all_of_it_is_frozen_and_shown(read: Read) -> None:
     assert 'href="mailto:a@example.org"' in page
     assert "About 5 minutes." in page
     assert '<a href="https://example.org/end?study=1" rel="noopener noreferrer">More</a>' in page
-    # Who asks stands before "Begin"; what is agreed to, after it.
+    # Who asks comes before "Begin", and the consent comes after it.
     order = [
         "Example University",
         'id="begin"',
@@ -121,7 +121,7 @@ def test_markdown_has_no_program_and_loads_nothing(typed: str, shown: str | None
 
 
 def png(width: int, height: int, more: bytes = b"") -> bytes:
-    """A PNG of one color, with bytes after its end."""
+    """Return a PNG of one color, with bytes after its end."""
 
     def chunk(name: bytes, data: bytes) -> bytes:
         whole = name + data
@@ -133,7 +133,7 @@ def png(width: int, height: int, more: bytes = b"") -> bytes:
     return b"\x89PNG\r\n\x1a\n" + parts + more
 
 
-#: Begins as a JPEG of 3 x 5 pixels does: a comment, then the frame header.
+#: It begins like a JPEG of 3 x 5 pixels: a comment, then the frame header.
 JPEG = bytes.fromhex("ffd8 fffe0004 6869 ffc0 000b 08 0005 0003 01 011100 ffd9")
 IMAGES = 'logo = "logo.png"\n'
 
@@ -169,7 +169,7 @@ def test_images_are_a_part_of_the_survey_that_its_version_pins(read: Read, tmp_p
         ("logo.png", png(4, 2, bytes(65536)), "an image of at most 65,536 bytes, got 65,6"),
     ],
 )
-def test_what_is_no_image_is_refused(
+def test_other_files_than_images_are_refused(
     read: Read, tmp_path: Path, name: str, content: bytes | None, message: str
 ) -> None:
     if content is not None:
@@ -178,7 +178,7 @@ def test_what_is_no_image_is_refused(
         read(survey_of(f'logo = "{name}"'))
 
 
-def test_an_image_must_be_told_to_those_who_do_not_see_it(read: Read, tmp_path: Path) -> None:
+def test_an_image_needs_a_text_for_people_who_do_not_see_it(read: Read, tmp_path: Path) -> None:
     (tmp_path / "logo.png").write_bytes(png(4, 2))
     with pytest.raises(SurveyError, match="image_text must be a text that is not empty"):
         read(survey_of("", QUESTION + 'image = "logo.png"\n'))
@@ -214,7 +214,7 @@ def test_reasons_are_shown_and_in_the_codebook(read: Read) -> None:
     )
     survey = read(survey_of(table, alone + joint))
     page = page_of(survey)
-    # What protects both is said once.
+    # The text that applies to both is shown once.
     assert page.count("Why it is protected this much: Both belong together.") == 1
     assert page.count("Why it is protected this much: It is &lt;harmless&gt;.") == 1
     reasons: dict[str, Any] = {row.question: row.reason for row in codebook(survey)}

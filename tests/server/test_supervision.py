@@ -1,4 +1,4 @@
-"""systemd is told when the server is ready, and as long as it answers."""
+"""systemd learns when the server is ready, and as long as it answers."""
 
 import os
 import socket
@@ -16,7 +16,7 @@ SURVEY = Path(__file__).parents[2] / "examples/working-conditions.toml"
 
 @pytest.fixture
 def manager(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> socket.socket:
-    """The socket on which a service manager listens."""
+    """Return the socket on which a service manager listens."""
     one = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     one.bind(str(tmp_path / "notify"))
     one.settimeout(MOMENT)
@@ -48,7 +48,7 @@ class Enough(Exception):
     """Ends a loop that otherwise goes on for ever."""
 
 
-def test_what_does_not_answer_gives_no_sign(
+def test_a_server_that_does_not_answer_gives_no_sign(
     manager: socket.socket, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("WATCHDOG_USEC", "1000")
@@ -78,7 +78,7 @@ def test_without_a_manager_nothing_is_sent_and_nothing_waits(
     watch(lambda: pytest.fail("nobody waits for signs"))
     monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "gone"))
     notify("READY=1")
-    # Those of another process are not for this one.
+    # Signs of another process are not meant for this one.
     monkeypatch.setenv("WATCHDOG_USEC", "1000")
     monkeypatch.setenv("WATCHDOG_PID", "1")
     watch(lambda: pytest.fail("another process is watched"))

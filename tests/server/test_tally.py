@@ -1,4 +1,4 @@
-"""Tallies as files: merged ones tell what one database does, and bad ones are refused."""
+"""Merged files of tallies give what one database gives, and bad files are refused."""
 
 import copy
 import json
@@ -58,7 +58,7 @@ def _exported(database: Path, survey_id: str, *more: object) -> Path:
 
 @pytest.fixture
 def two(tmp_path: Path, survey: Survey) -> list[Path]:
-    """The tallies of two collectors of one closed survey."""
+    """Return the tallies of two collectors of one closed survey."""
     sent = _sent(survey, 300)
     databases = [
         _collected(tmp_path / f"{name}.db", survey, sent[start::2])
@@ -68,7 +68,7 @@ def two(tmp_path: Path, survey: Survey) -> list[Path]:
 
 
 def _compare(tmp_path: Path, survey: Survey, people: int) -> None:
-    """Compare what one database tells of some people with what ten of them tell together."""
+    """Compare results of one database with those of ten databases that divide its people."""
     sent = _sent(survey, people)
     whole = _collected(tmp_path / "whole.db", survey, sent)
     files = []
@@ -90,22 +90,22 @@ def _compare(tmp_path: Path, survey: Survey, people: int) -> None:
     assert run("tally", "merge", *parts).stdout == merged.read_text()
 
 
-def test_ten_collectors_tell_what_one_does(tmp_path: Path, survey: Survey) -> None:
+def test_ten_collectors_give_the_results_of_one(tmp_path: Path, survey: Survey) -> None:
     _compare(tmp_path, survey, 400)
 
 
-def test_ten_collectors_of_one_draw_tell_what_one_does(tmp_path: Path) -> None:
+def test_ten_collectors_of_one_draw_give_the_results_of_one(tmp_path: Path) -> None:
     _compare(tmp_path, read_survey(EXAMPLES / "one-draw.toml"), 400)
 
 
 @pytest.mark.more
-def test_ten_collectors_tell_what_one_does_under_each_mechanism(
+def test_ten_collectors_give_the_results_of_one_under_each_mechanism(
     tmp_path: Path, read: Callable[[str], Survey]
 ) -> None:
     _compare(tmp_path, survey_of_all(read), 400)
 
 
-def test_nobody_is_counted_twice_where_that_can_be_known(tmp_path: Path, two: list[Path]) -> None:
+def test_nobody_is_counted_twice_if_that_can_be_known(tmp_path: Path, two: list[Path]) -> None:
     one, other = two
     assert "would count twice" in refused("tally", "merge", one, one)
     again = tmp_path / "again.json"
@@ -153,7 +153,7 @@ def test_two_tallies_of_an_open_wave_differ_by_a_batch(tmp_path: Path, survey: S
     _collected(database, survey, sent[170:190], close=False)
     assert "what 20 people reported" in refused(*words)
     assert json.loads(run(*words, "--all-reports").stdout)["reports"] == 190
-    # A batch is 50, and what pages show is one behind.
+    # A batch is 50, and pages are one batch behind.
     _collected(database, survey, sent[190:], close=False)
     assert json.loads(run(*words).stdout)["reports"] == 250
     assert "is open" not in run(*words, "--batch", "--all-reports").stderr
@@ -161,7 +161,7 @@ def test_two_tallies_of_an_open_wave_differ_by_a_batch(tmp_path: Path, survey: S
     assert sum(",collector," in line for line in subjects) == 1
 
 
-def test_a_small_tally_says_so_and_a_pooled_one_isrefused(tmp_path: Path, survey: Survey) -> None:
+def test_a_small_tally_says_so_and_a_pooled_one_is_refused(tmp_path: Path, survey: Survey) -> None:
     database = _collected(tmp_path / "x.db", survey, _sent(survey, 30))
     words = "tally", "export", "canteen", "--db", database
     assert "results from 100 reports on, and these are 30" in run(*words).stderr
@@ -169,7 +169,7 @@ def test_a_small_tally_says_so_and_a_pooled_one_isrefused(tmp_path: Path, survey
     assert "of one frozen survey" in refused(*words, "--version", "pooled")
 
 
-def test_a_tally_tells_of_nobody(two: list[Path]) -> None:
+def test_a_tally_identifies_nobody(two: list[Path]) -> None:
     data = json.loads(two[0].read_text())
     assert set(data) == {
         *("deniable", "survey_id", "version", "wave", "open", "reports", "simulated", "sources"),
@@ -214,7 +214,7 @@ def _changed(data: dict[str, Any], *path: Any, to: Any) -> bytes:
 
 
 @pytest.mark.more
-def test_counts_that_no_reports_give_arerefused(
+def test_counts_that_no_reports_give_are_refused(
     tmp_path: Path, read: Callable[[str], Survey]
 ) -> None:
     survey = survey_of_all(read)
@@ -247,7 +247,7 @@ def test_counts_that_no_reports_give_arerefused(
         # One report more, or fewer, in one cell; and one of everybody in a cell too many times.
         for place in range(min(len(cells), 4)):
             for more in (1, -1) if cells[place][-1] > 1 else (1,):
-                # A bit alone can be set in one report more: what the sizes say is then another.
+                # A single bit can be set in one report more; then the sizes contradict it.
                 assert name in refusal(*at, place, -1, to=cells[place][-1] + more)
         assert "shape" in refusal("questions", name, "shape", to=[symbols, cohorts, 1])
         assert "expected a tally of each" in refusal(
@@ -256,7 +256,7 @@ def test_counts_that_no_reports_give_arerefused(
     counts = {
         name: sum(cell[-1] for cell in each["cells"]) for name, each in data["questions"].items()
     }
-    # More than all reports have one member of a set of nine, with the right sum.
+    # One member of a set of nine is in more reports than there are, with the right sum.
     members = [[0, place, 120] for place in range(8)]
     assert "expected counts that reports of its channel" in refusal(
         "questions",
@@ -267,12 +267,12 @@ def test_counts_that_no_reports_give_arerefused(
     assert read_tally(
         "x", _changed(data, "questions", "long-set", "cells", to=[*members, [0, 24, 120]])
     )
-    # More ones than reports, at a bit.
+    # One bit has more ones than there are reports.
     cells = [cell for cell in data["questions"]["q12"]["cells"] if cell[1] != 0]
     assert "expected counts that reports of its channel" in refusal(
         "questions", "q12", "cells", to=[*cells, [0, 0, 121]]
     )
-    # Of three questions each is asked two: so many reports are of people who were asked.
+    # Each person is asked two of three questions: as many reports are from people who were asked.
     cells = data["questions"]["a"]["cells"]
     asked = (counts["a"] - cells[-1][-1]) // 2
     assert cells[-1][:2] == [0, 7]
@@ -326,7 +326,7 @@ def test_channels_know_which_counts_some_reports_have(
     ],
     ids=lambda value: None if isinstance(value, str) else value[:12],
 )
-def test_what_is_no_tally_is_refused_in_a_sentence(
+def test_other_files_than_tallies_are_refused_in_a_sentence(
     tmp_path: Path, content: bytes, told: str
 ) -> None:
     file = tmp_path / "x.json"
@@ -335,7 +335,7 @@ def test_what_is_no_tally_is_refused_in_a_sentence(
     assert told in refused("estimate", "canteen", "--tally", file)
 
 
-def test_a_changed_byte_is_seen(tmp_path: Path, two: list[Path]) -> None:
+def test_a_changed_byte_is_found(tmp_path: Path, two: list[Path]) -> None:
     text = two[0].read_text()
     two[0].write_text(text.replace('"open": false', '"open": true'))
     assert "it was changed" in refused("tally", "merge", *two)
@@ -344,7 +344,7 @@ def test_a_changed_byte_is_seen(tmp_path: Path, two: list[Path]) -> None:
 
 
 def _paths(data: Any) -> Iterator[list[Any]]:
-    """Yield the way to everything within JSON."""
+    """Yield the path to everything within JSON."""
     pairs: Any = ()
     if isinstance(data, dict):
         pairs = data.items()
@@ -355,7 +355,7 @@ def _paths(data: Any) -> Iterator[list[Any]]:
         yield from ([key, *rest] for rest in _paths(value))
 
 
-def test_files_changed_at_random_are_refused_or_can_be_of_reports(two: list[Path]) -> None:
+def test_files_changed_at_random_are_refused_or_possible(two: list[Path]) -> None:
     rng = random.Random(7)
     data = json.loads(two[0].read_text())
     paths = [path for path in _paths(data) if path != ["sha256"]]

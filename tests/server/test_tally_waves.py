@@ -1,4 +1,4 @@
-"""Commands about one question or several waves tell of tallies what they tell of the database."""
+"""Commands print from tallies of one or several waves what they print from the database."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -21,7 +21,7 @@ from server.store import Store
 from server.stored_results import StoredWave
 
 WAVES = (1, 2, 3)
-#: Numbers on a grid of more points are read in seconds each time.
+#: A grid of more points takes seconds each time.
 MOST_POINTS = 100
 SURVEY = """
 title = "Work"
@@ -97,7 +97,7 @@ def _collected(database: Path, survey: Survey, people: int) -> list[Path]:
 
 @pytest.fixture(scope="module")
 def work(tmp_path_factory: pytest.TempPathFactory) -> tuple[Survey, Path, list[Path]]:
-    """A survey, its database of three waves, and the tallies of these."""
+    """Return a survey, its database of three waves, and the tallies of these."""
     folder = tmp_path_factory.mktemp("work")
     (folder / "work.toml").write_text(SURVEY.replace("ACCESS", "open"))
     survey = read_survey(folder / "work.toml")
@@ -109,7 +109,7 @@ def _given(files: list[Path]) -> list[Any]:
 
 
 def _commands(column: str, values: list[str]) -> dict[str, tuple[list[Any], list[int]]]:
-    """Return what is run on a column, and on which waves."""
+    """Return the commands for a column, and their waves."""
     shares = ",".join([f"{value}={1 / len(values)!r}" for value in values])
     return {
         "test": ([column, "--shares", shares], [2]),
@@ -122,7 +122,7 @@ def _commands(column: str, values: list[str]) -> dict[str, tuple[list[Any], list
 def _both(
     survey: Survey, database: Path, files: list[Path], command: str, words: list[Any], on: list[int]
 ) -> tuple[Result, Result]:
-    """Return what a command tells of a database, and of tallies in another order."""
+    """Return what a command prints from a database, and from tallies in another order."""
     name, *more = command.split()
     of_waves = ["--wave", on[0]] if len(on) == 1 else ["--waves", ",".join(map(str, on))]
     stored = run(name, survey.id, *words, *more, "--db", database, *of_waves)
@@ -131,7 +131,10 @@ def _both(
 
 
 def _compare(survey: Survey, database: Path, files: list[Path]) -> tuple[list[str], list[str]]:
-    """Compare all commands on all columns; return the columns that tallies told of, or not."""
+    """Compare all commands on all columns.
+
+    Return the columns for which tallies were enough, or not.
+    """
     told: list[str] = []
     untold: list[str] = []
     asked: list[tuple[Question, str]] = [
@@ -145,7 +148,7 @@ def _compare(survey: Survey, database: Path, files: list[Path]) -> tuple[list[st
         try:
             (column,), _ = with_db.columns([name])
         except ValueError:
-            continue  # free texts are no columns
+            continue  # free texts are not columns
         known = all(channel.report_of(symbol) is not None for symbol in range(channel.symbols))
         (told if known else untold).append(name)
         for command, (words, on) in _commands(name, list(column.values)).items():
@@ -162,14 +165,14 @@ def _compare(survey: Survey, database: Path, files: list[Path]) -> tuple[list[st
     return told, untold
 
 
-def test_tallies_tell_what_the_database_does(work: tuple[Survey, Path, list[Path]]) -> None:
+def test_tallies_give_the_results_of_the_database(work: tuple[Survey, Path, list[Path]]) -> None:
     told, untold = _compare(*work)
     assert told == ["harassed", "team", "pay", "tools.saw", "tools.axe", "tools.none"]
     assert untold == ["bits"]
 
 
 @pytest.mark.more
-def test_tallies_tell_what_the_database_does_under_each_mechanism(
+def test_tallies_give_the_results_of_the_database_under_each_mechanism(
     tmp_path: Path, read: Callable[[str], Survey]
 ) -> None:
     survey = survey_of_all(read)
@@ -196,7 +199,7 @@ def test_a_tally_does_not_say_how_many_were_invited(tmp_path: Path) -> None:
     words = "codebook", survey.id, "--tally", files[0]
     assert run(*words).exit_code == 0
     assert "how many people were invited" in refused(*words, "--methods")
-    # The same people may have answered, as the database says, too.
+    # The same people may have answered; the database says so, too.
     stored = run("trend", survey.id, "harassed", "--db", tmp_path / "x.db")
     counted = run("trend", survey.id, "harassed", *_given(files))
     assert "the same people may have answered" in counted.stderr
@@ -224,7 +227,7 @@ def test_groups_are_compared_by_pairs_of_reports(
     assert "got it 2 times" in refused(*groups, "--tally", pairs, "--tally", pairs)
 
 
-def test_files_that_do_not_fit_arerefused(
+def test_files_that_do_not_fit_are_refused(
     work: tuple[Survey, Path, list[Path]], tmp_path: Path
 ) -> None:
     survey, database, files = work

@@ -1,4 +1,4 @@
-"""What reports tell together is said by `check` and by the page, in the survey's own numbers."""
+"""`check` and the page say what reports reveal together, in the survey's own numbers."""
 
 import math
 import re
@@ -16,7 +16,7 @@ from server.page_texts import LANGUAGES, numeral, told
 
 
 def survey_of(tmp_path: Path, epsilons: list[float], asked_because: int = 0) -> Survey:
-    """Yes-no questions, of which so many after the first are asked because of its answer."""
+    """Return yes-no questions, this many of which are asked because of the first one's answer."""
     text = 'id = "s"\ntitle = "S"\n'
     for place, epsilon in enumerate(epsilons):
         text += (
@@ -35,7 +35,7 @@ def messages(tmp_path: Path, *command: str) -> list[str]:
     return result.stderr.splitlines()
 
 
-def test_eight_questions_at_4_are_warned_of(tmp_path: Path) -> None:
+def test_eight_questions_at_4_cause_a_warning(tmp_path: Path) -> None:
     survey_of(tmp_path, [4.0] * 8, asked_because=1)
     for command in (["check"], ["plan", "--respondents", "1000"]):
         said = "\n".join(messages(tmp_path, *command))
@@ -48,7 +48,7 @@ def test_eight_questions_at_4_are_warned_of(tmp_path: Path) -> None:
         messages(tmp_path, "check")))) == 8  # fmt: skip
 
 
-def test_what_the_cap_allows_over_waves_is_said(tmp_path: Path) -> None:
+def test_the_amount_that_the_cap_allows_over_waves_is_stated(tmp_path: Path) -> None:
     survey_of(tmp_path, [1.0, 1.0])
     assert "odds" not in "\n".join(messages(tmp_path, "check"))
     text = (tmp_path / "s.toml").read_text()
@@ -106,7 +106,7 @@ def test_all_words_of_a_verdict_differ_and_only_the_gentle_one_reassures() -> No
         assert [reassuring in one for one in found] == [True, False, False, False]
 
 
-def test_a_question_is_weak_together_with_what_is_asked_because_of_it(tmp_path: Path) -> None:
+def test_a_question_is_weak_together_with_questions_that_depend_on_it(tmp_path: Path) -> None:
     survey = survey_of(tmp_path, [2, 2, 1], asked_because=1)
     (group,) = groups(survey)
     assert [one.id for one in group.questions] == ["q0", "q1"]

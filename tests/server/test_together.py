@@ -47,7 +47,7 @@ def _rows(text: str) -> list[dict[str, str]]:
 
 @pytest.fixture(scope="module")
 def answered(tmp_path_factory: pytest.TempPathFactory, survey_text: str) -> Path:
-    """The canteen, answered by 4,800 people: meat eaters like roast and pay more."""
+    """Return the canteen, answered by 4,800 people: meat eaters like roast and pay more."""
     folder = tmp_path_factory.mktemp("canteen")
     (folder / "canteen.toml").write_text(survey_text)
     survey = read_survey(folder / "canteen.toml")
@@ -120,7 +120,7 @@ def test_an_offset_may_be_a_column_that_the_model_does_not_name(tmp_path: Path) 
 
 @pytest.fixture
 def rare(tmp_path: Path) -> list[str]:
-    """A table in which one team reports less often than noise alone makes."""
+    """Return a table in which one team reports less often than noise alone makes."""
     lines = ["hurt,team"] + [f"{int(i % 10 < 2)},a" for i in range(400)]
     lines += [f"{int(i % 10 < 5)},b" for i in range(400)]
     (tmp_path / "rare.csv").write_text("\n".join(lines) + "\n")
@@ -165,7 +165,7 @@ def test_infinite_numbers_are_empty_and_have_words(rare: list[str]) -> None:
         (("--design", "nowhere.toml"), "nowhere.toml: cannot be read"),
     ],
 )
-def test_what_cannot_be_fitted_is_told_in_a_line(words: tuple[str, ...], message: str) -> None:
+def test_impossible_models_are_refused_in_a_line(words: tuple[str, ...], message: str) -> None:
     result = _run("analyze", *DICE, *words)
     assert result.exit_code == 1
     assert message in result.output
@@ -177,7 +177,7 @@ def test_randomized_zeros_and_ones_are_numbers_in_formulas() -> None:
     told = _run("analyze", *DICE, "--model", "age ~ joined", "--family", "linear").stdout
     terms = {row["term"]: float(row["estimate"]) for row in _rows(told.split("\n\n")[0])}
     assert list(terms) == ["Intercept", "joined"]
-    # In these made-up people, those who joined are older.
+    # Among these made-up people, those who joined are older.
     assert terms["joined"] > 5
 
 
@@ -192,7 +192,7 @@ def test_crosstab_shows_what_goes_together(answered: Path) -> None:
         assert float(row["conf_low"]) < float(row["conf_high"])
     assert "test of independence: statistic" in result.stderr
     assert {row["wave"] for row in rows} == {"1"}
-    # Nobody who eats meat leaves the dish out, so that a ratio to them has no upper limit.
+    # Nobody who eats meat skips the dish, so a ratio to them has no upper limit.
     (ratio,) = (
         row
         for row in rows
@@ -211,7 +211,7 @@ def test_crosstab_shows_what_goes_together(answered: Path) -> None:
     assert float(test["p_value"]) < 0.001
 
 
-def test_means_are_told_by_group(answered: Path) -> None:
+def test_means_are_printed_by_group(answered: Path) -> None:
     rows = _rows(_run("crosstab", "canteen", "meat", "price", "--db", answered).stdout)
     means = {row["first"]: row for row in rows if row["quantity"] == "mean"}
     for group, truth in {"yes": 8, "no": 20 / 3}.items():
@@ -242,7 +242,7 @@ def test_models_of_a_survey_are_of_randomized_columns(answered: Path) -> None:
     assert result.exit_code == 0, result.output
     terms = _rows(result.stdout.split("\n\n")[0])
     slope = next(row for row in terms if row["term"] == "price")
-    # The slope of these people's true answers, by any program's logit.
+    # This is the slope of these people's true answers, by any program's logit.
     assert float(slope["conf_low"]) < 0.105 < float(slope["conf_high"])
     assert [row["term"] for row in terms] == ["Intercept", "price"]
     assert "a model of those who answered" in result.stderr
@@ -259,7 +259,7 @@ def test_models_of_a_survey_are_of_randomized_columns(answered: Path) -> None:
         (("codebook", "kitchen"), "survey: expected one of canteen"),
     ],
 )
-def test_what_is_not_there_is_told(answered: Path, words: tuple[str, ...], message: str) -> None:
+def test_missing_things_are_named(answered: Path, words: tuple[str, ...], message: str) -> None:
     result = _run(*words, "--db", answered)
     assert result.exit_code == 1
     assert message in result.output
@@ -301,13 +301,13 @@ def test_options_of_a_group_and_questions_of_a_sample_are_crossed(tmp_path: Path
     found, said = shares("q.o0", "q.o1")
     for cell, true in {("yes", "yes"): 0.25, ("no", "yes"): 0.0, ("no", "no"): 0.5}.items():
         assert float(found[cell]["conf_low"]) <= true <= float(found[cell]["conf_high"])
-    # At this ε all four options are told together, by everybody.
+    # At this ε everybody reports all four options together.
     assert found["yes", "yes"]["n"] == "3000"
     assert "respondents" not in said
     found, said = shares("q0", "q1")
     for cell, true in {("yes", "yes"): 0.5, ("yes", "no"): 0.0, ("no", "no"): 0.5}.items():
         assert float(found[cell]["conf_low"]) <= true <= float(found[cell]["conf_high"])
-    # Three of four, so that half of all people are asked both.
+    # Each person is asked three of four, so half of all people are asked both.
     n = int(found["yes", "yes"]["n"])
     assert abs(n - 1500) < 150
     assert f"{n:,} of 3,000 respondents" in said
@@ -344,12 +344,12 @@ def test_options_of_one_draw_are_not_crossed(answered: Path) -> None:
     assert "got 'tried' (name one option, such as question.option)" in result.output
 
 
-def test_rounding_of_numbers_is_told(answered: Path) -> None:
+def test_rounding_of_numbers_is_mentioned(answered: Path) -> None:
     result = _run("regress", "canteen", "meat ~ price", "--db", answered)
     assert "price was rounded at random, to numbers 2.5 apart" in result.stderr
 
 
-def test_too_few_respondents_for_a_table_are_told(
+def test_too_few_respondents_for_a_table_are_reported(
     store: Store, survey: Survey, database: Path
 ) -> None:
     people = [{"meat": "yes", "dish": "soup", "price": "3"}] * 20
@@ -361,7 +361,7 @@ def test_too_few_respondents_for_a_table_are_told(
     )
 
 
-def test_codebook_says_what_columns_are(answered: Path) -> None:
+def test_codebook_describes_columns(answered: Path) -> None:
     rows = _rows(_run("codebook", "canteen", "--db", answered).stdout)
     export = _rows(_run("export", "canteen", "--db", answered).stdout)
     assert {row["variable"] for row in rows} | {row["weight"] for row in rows if row["weight"]} == {

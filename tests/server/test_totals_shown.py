@@ -1,4 +1,4 @@
-"""Where researchers meet totals: commands, results pages, downloads and the methods paragraph."""
+"""Commands, results pages, downloads and the methods paragraph show totals."""
 
 import csv
 import io
@@ -22,7 +22,7 @@ def db(tmp_path: Path, survey_file: Path) -> Path:
     return tmp_path / "t.db"
 
 
-def test_totals_are_columns_to_ask_for(db: Path) -> None:
+def test_totals_are_optional_columns(db: Path) -> None:
     rows = table(run("estimate", "canteen", "--db", db, "--totals"))
     assert tuple(rows[0])[-len(TOTAL_COLUMNS) :] == TOTAL_COLUMNS
     by_term = {(row["question"], row["term"]): row for row in rows}

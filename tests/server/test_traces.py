@@ -1,4 +1,4 @@
-"""What the files tell, and for how long: backups, the order of arrival, deleted reports."""
+"""Check what files reveal, and for how long: backups, the order of arrival, deleted reports."""
 
 import contextlib
 import secrets
@@ -49,13 +49,13 @@ def _variant(survey_file: Path, *lines: str, name: str = "canteen") -> Survey:
 
 
 def _bytes(database: Path) -> bytes:
-    """All that is in the files of a database, its write-ahead log too."""
+    """Return all bytes in the files of a database, also in its write-ahead log."""
     files = [one for one in database.parent.iterdir() if one.name.startswith(database.name)]
     return b"".join(one.read_bytes() for one in files)
 
 
 def _dump(database: Path, *but: str) -> list[str]:
-    """The rows of a database, but those of some tables."""
+    """Return the rows of a database, except those of some tables."""
     with contextlib.closing(sqlite3.connect(database)) as connection:
         lines = list(connection.iterdump())
     return [line for line in lines if not line.startswith(tuple(f'INSERT INTO "{n}"' for n in but))]
@@ -90,7 +90,6 @@ def test_a_backup_under_load_has_all_that_was_acknowledged_before(
     result = run("restore", backup, "--db", restored)
     assert result.exit_code == 0, result.stderr
     check_books(restored, survey, before)
-    # What a restore adds is a line in the log; and it closes the waves.
     # A restore adds a line to the log and closes the waves, and then pages show all reports.
     changed = ("log", "wave", "cell", "snapshot", "total_snapshot")
     assert _dump(restored, *changed) == _dump(backup, *changed)
@@ -119,9 +118,9 @@ def _of_another_program() -> bytes:
         pytest.param(lambda _: b"", id="empty"),
         pytest.param(lambda _: b"long enough to be looked at" * 400, id="text"),
         pytest.param(lambda _: _of_another_program(), id="another program's"),
-        # The last page's first byte says what kind of page it is.
+        # The first byte of the last page says what kind of page it is.
         pytest.param(lambda sound: _flipped(sound, -_page_size(sound)), id="page"),
-        # SQLite does not mind these: another key, no JSON any more, and another survey.
+        # SQLite does not object to these: another key, invalid JSON, and another survey.
         pytest.param(lambda sound: _flipped(sound, sound.rindex(b'meat":')), id="report"),
         pytest.param(lambda sound: _flipped(sound, sound.rindex(b'"meat":')), id="quote"),
         pytest.param(lambda sound: _flipped(sound, sound.index(b"Which dish")), id="survey"),
@@ -212,23 +211,24 @@ def test_nothing_of_the_order_of_arrival_is_left_after_closing(
     }
 
     def told(values: list[bytes]) -> int:
-        """Pages with these values that are not in both files."""
+        """Return pages with these values that are not in both files."""
         one, other = (set(_pages(database)) for database in databases)
         return sum(any(value in page for value in values) for page in one ^ other)
 
-    # A row goes where there is room in its page when it comes; so places tell the order until now.
+    # A row goes where there is room in its page when it comes, so places reveal the order until
+    # now.
     assert told(arrived["report", "rid"]) > 50
     assert told(arrived["ledger", "respondent"]) > 30
     for database in databases:
         assert run("close", survey.id, "--db", database).exit_code == 0
         assert list(Store(database).upkeep.discrepancies(date.today())) == []
     for (table, key), values in arrived.items():
-        # Exactly: in whatever order they came, the file is the same.
+        # The file is exactly the same, in whatever order they came.
         assert told(values) == 0
         assert _by_chance(databases[0], table, key, values)
 
 
-def test_the_order_of_arrival_would_be_seen_in_an_ordinary_table(tmp_path: Path) -> None:
+def test_the_order_of_arrival_would_be_visible_in_an_ordinary_table(tmp_path: Path) -> None:
     database, arrived = tmp_path / "x.db", [secrets.token_bytes(16) for _ in range(1500)]
     with contextlib.closing(sqlite3.connect(database)) as connection:
         connection.execute("CREATE TABLE report (rid BLOB, payload TEXT)")
@@ -251,20 +251,20 @@ def test_the_latest_writes_are_gone_from_the_log_when_the_server_idles(
             assert post(server.url, path, [body])[0].status == 201
             return rid in wal.read_bytes()
 
-        # On a busy machine it may be gone before it is looked for.
+        # On a busy machine it may be gone before the test looks.
         wait_until(is_seen)
         wait_until(lambda: not wal.stat().st_size)
         assert server.process.poll() is None
 
 
-def test_who_reads_keeps_neither_reports_out_nor_the_log_for_good(
+def test_readers_keep_neither_reports_out_nor_the_log_for_good(
     store: Store, survey: Survey, database: Path
 ) -> None:
     ours = Writer(store, date.today)
     sent = [check(store, survey.id, body) for _, body in islice(submissions(survey), 3)]
     with contextlib.closing(sqlite3.connect(database, isolation_level=None)) as reader:
         assert ours.put(sent[0]) == 201
-        # A long export, say, or a backup.
+        # For example a long export, or a backup.
         reader.execute("BEGIN")
         assert reader.execute("SELECT count(*) FROM report").fetchone() == (1,)
         assert ours.put(sent[1]) == 201
@@ -318,7 +318,7 @@ def test_reports_that_are_due_are_gone_and_nothing_else(survey_file: Path, tmp_p
     assert store.database.integrity() == "ok"
     assert str(StoredWave(store, due.id, 1, due.version).estimates(0.95)) == estimates
 
-    # Whose report was deleted cannot send it again.
+    # A respondent whose report was deleted cannot send it again.
     bodies = [body for _, body in sent[due.version]]
     replayed = take_in(store, bodies, due, after)
     assert {one.word for one in replayed if isinstance(one, Refusal)} == {"over"}
@@ -361,9 +361,7 @@ def test_invitations_to_a_survey_go_with_its_reports(survey_file: Path, tmp_path
 # The clock
 
 
-def test_a_clock_that_jumps_changes_nothing_but_what_is_open(
-    survey_file: Path, tmp_path: Path
-) -> None:
+def test_a_clock_that_jumps_changes_only_what_is_open(survey_file: Path, tmp_path: Path) -> None:
     always = _variant(survey_file)
     until = _variant(survey_file, "closes = 2026-06-15", name="until")
     steady = date(2026, 6, 15)
@@ -386,11 +384,11 @@ def test_a_clock_that_jumps_changes_nothing_but_what_is_open(
                 for body in bodies[survey.id][5 * number : 5 * number + 5]:
                     result = ours.put(check(store, survey.id, body))
                     assert (result.word if isinstance(result, Refusal) else result) == expected
-                # What was stored is known, on whatever day it is sent again.
+                # A stored report is known, on whatever day it is sent again.
                 assert ours.put(check(store, survey.id, bodies[survey.id][0])) == 200
             assert store.upkeep.forget(day) == 0
             assert list(store.upkeep.discrepancies(day)) == []
-        # Back on the right day, those who were refused are taken.
+        # Back on the right day, refused reports are accepted.
         for body in bodies["until"]:
             assert ours.put(check(store, "until", body)) in (200, 201)
         store.database.settle()

@@ -1,4 +1,4 @@
-"""A server takes the bytes that the protocol's vectors send, and charges what devices do."""
+"""A server accepts the bytes of the protocol's vectors, and charges what devices do."""
 
 import json
 from collections import Counter
@@ -12,7 +12,7 @@ from server.store import Store
 CASES = json.loads((Path(__file__).parents[1] / "vectors/transcripts.json").read_text())["cases"]
 
 
-def test_every_kind_of_question_is_taken_and_charged_as_devices_charge(tmp_path: Path) -> None:
+def test_every_kind_of_question_is_accepted_and_charged_as_by_devices(tmp_path: Path) -> None:
     database = tmp_path / "deniable.db"
     store = Store(database, create=True)
     for case in CASES:

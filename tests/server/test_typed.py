@@ -23,7 +23,7 @@ from server.console.typed import decimal_number, whole_number
         ("", None, None),
     ],
 )
-def test_what_is_typed_is_one_number_or_none(
+def test_typed_text_is_one_number_or_none(
     text: str, whole: int | None, decimal: float | None
 ) -> None:
     assert (whole_number(text), decimal_number(text)) == (whole, decimal)

@@ -38,7 +38,7 @@ def test_it_is_answered_as_an_unknown_id_until_a_wave_was_opened(
     assert _answer(client, "GET", path.format(survey.id)) == unknown
     unopened.surveys.open_wave(survey.id)
     assert _answer(client, "GET", path.format(survey.id))[0] == 200
-    # Once it was open, what it asked is no secret any more.
+    # Once it was open, its questions are no secret any more.
     unopened.surveys.close_waves(survey.id)
     assert _answer(client, "GET", path.format(survey.id))[0] == 200
 

@@ -1,4 +1,4 @@
-"""A study that an earlier release began goes on with this one, as docs/operations.md says."""
+"""A study that an earlier release began continues with this one, as docs/operations.md says."""
 
 import sqlite3
 import subprocess
@@ -50,7 +50,7 @@ def test_a_study_is_upgraded_goes_on_is_restored_and_closed(tmp_path: Path) -> N
         assert {one.status for one in post(server.url, path, bodies[20:30])} == {201}
     assert store.reports.kept("canteen", 1) == 55
     store.close()
-    # The disk breaks. What the backup has comes back, closed, and devices go on.
+    # The disk breaks. The reports of the backup come back, closed, and devices go on.
     for part in tmp_path.glob("deniable.db*"):
         if part.is_file() and "backup" not in part.name:
             part.unlink()
@@ -59,7 +59,8 @@ def test_a_study_is_upgraded_goes_on_is_restored_and_closed(tmp_path: Path) -> N
     with Server(database) as server:
         assert {one.status for one in post(server.url, path, bodies[30:31])} == {409}
         assert run("open", "canteen", "--wave", 1, "--db", database).exit_code == 0
-        # What came after the backup was acknowledged, but is gone: sent again it would count.
+        # Reports that came after the backup were acknowledged, but are gone: sent again, they would
+        # count.
         assert {one.status for one in post(server.url, path, bodies[:20])} == {200}
         assert {one.status for one in post(server.url, path, bodies[30:])} == {201}
         assert get(server.url, "/healthz").status == 200

@@ -1,4 +1,4 @@
-"""Keeping a database over the years: copies, looks into it, and what mistakes must not do."""
+"""Keeping a database over the years: copies, inspections, and mistakes that must do no harm."""
 
 import json
 import re
@@ -29,7 +29,7 @@ from server.pages.browser_files import CLIENT
 from server.store import Place, Store, StoreBusy
 from server.store.file import File
 
-# The tests are no package, so that no name of theirs can hide one of the application's.
+# The tests are not a package, so none of their names can hide a name of the application.
 sys.path.insert(0, str(Path(__file__).parent))
 
 from load import Server
@@ -45,7 +45,7 @@ def fill(store: Store, survey: Survey, n: int, seed: int = 1) -> None:
 
 @pytest.mark.sqlite
 @pytest.mark.more
-def test_what_a_killed_server_left_is_never_mixed_with_a_backup(
+def test_the_log_of_a_killed_server_is_never_mixed_with_a_backup(
     store: Store, survey: Survey, database: Path, tmp_path: Path
 ) -> None:
     fill(store, survey, 20)
@@ -53,13 +53,13 @@ def test_what_a_killed_server_left_is_never_mixed_with_a_backup(
     fill(store, survey, 20, seed=2)
     left = Path(f"{database}-wal").read_bytes()
     assert left
-    # The file was moved away, but not the log beside it: SQLite would write that over the backup.
+    # The file was moved away, but not the log beside it, which SQLite would write over the backup.
     new = tmp_path / "new.db"
     Path(f"{new}-wal").write_bytes(left)
     told = run("restore", tmp_path / "b.db", "--db", new)
     assert told.exit_code == 1
     assert "new.db-wal: already exists; move new.db and all new.db-* away" in told.stderr
-    # The raw file without its log lacks what was acknowledged.
+    # The raw file without its log lacks acknowledged reports.
     told = run("restore", database, "--db", tmp_path / "other.db")
     assert told.exit_code == 1
     assert "canteen.db-wal holds a part of it; use deniable backup" in told.stderr
@@ -103,7 +103,7 @@ def test_a_backup_with_a_changed_log_is_refused(store: Store, tmp_path: Path) ->
     ],
     ids=lambda sql: " ".join(sql.split()[:3]),
 )
-def test_an_audit_sees_what_was_planted(store: Store, database: Place, planted: str) -> None:
+def test_an_audit_finds_planted_changes(store: Store, database: Place, planted: str) -> None:
     assert run("audit", "--db", database).exit_code == 0
     assert run("audit", "--quiet", "--db", database).output == ""
     store.database.connection.execute(planted)
@@ -131,7 +131,7 @@ def test_an_audit_sees_what_was_planted(store: Store, database: Place, planted: 
     ],
     ids=lambda payload: payload[:30],
 )
-def test_an_audit_sees_a_report_that_was_changed(
+def test_an_audit_finds_a_changed_report(
     store: Store, survey: Survey, database: Place, payload: str
 ) -> None:
     fill(store, survey, 30)
@@ -156,7 +156,7 @@ def test_an_audit_sees_a_report_that_was_changed(
         "UPDATE respondent_total SET answered = '[1]'",
     ],
 )
-def test_damaged_totals_are_told_in_a_line(
+def test_damaged_totals_are_reported_in_a_line(
     store: Store, survey: Survey, database: Place, damage: str
 ) -> None:
     fill(store, survey, 30)
@@ -194,11 +194,11 @@ def test_a_slow_reader_of_what_is_printed_does_not_keep_the_order_of_arrival(
 
 
 def _pages_of(told: Result) -> list[str]:
-    """The lines that have the hash of a whole page."""
+    """Return the lines with the hash of a whole page."""
     return re.findall(r"^page(?: as served)?,.*$", told.stdout, re.M)
 
 
-def test_an_audit_compares_what_is_served(survey_file: Path, tmp_path: Path) -> None:
+def test_an_audit_compares_served_pages(survey_file: Path, tmp_path: Path) -> None:
     with Server(tmp_path / "x.db", survey_file) as server:
         told = run("audit", "--url", server.url, "--survey", "canteen", "--db", tmp_path / "x.db")
         assert told.exit_code == 0, told.stderr
@@ -225,7 +225,7 @@ def test_a_start_that_fails_leaves_a_running_server_alone(
         store.close()
 
 
-def test_made_up_reports_do_not_come_among_real_ones_by_a_forgotten_option(
+def test_a_forgotten_option_does_not_mix_made_up_reports_with_real_ones(
     survey_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     people = tmp_path / "truth.csv"
@@ -242,7 +242,7 @@ def test_made_up_reports_do_not_come_among_real_ones_by_a_forgotten_option(
     assert "canteen is closed" in told.stderr
 
 
-def test_what_is_closed_stays_closed_when_the_server_starts_again(
+def test_closed_waves_stay_closed_when_the_server_starts_again(
     survey_file: Path, tmp_path: Path
 ) -> None:
     database = tmp_path / "x.db"
@@ -273,7 +273,7 @@ def test_no_list_of_writes_is_left_in_the_index_of_the_log(
 
 
 @pytest.mark.sqlite
-def test_invitations_are_deleted_though_nobody_answered(survey_file: Path, database: Path) -> None:
+def test_invitations_are_deleted_even_if_nobody_answered(survey_file: Path, database: Path) -> None:
     text = survey_file.read_text().replace(
         'id = "canteen"', 'id = "canteen"\naccess = "panel"\ndelete_reports_after = 2030-01-01', 1
     )
@@ -293,7 +293,7 @@ def test_invitations_are_deleted_though_nobody_answered(survey_file: Path, datab
     assert not any(key in kept for key in keys)
 
 
-def test_exported_reports_stand_in_no_order_but_their_own(
+def test_exported_reports_are_in_no_order_except_their_own(
     store: Store, survey: Survey, database: Place
 ) -> None:
     fill(store, survey, 200)
@@ -335,7 +335,7 @@ def test_averages_of_exported_weights_are_the_estimates(
 
 
 @pytest.mark.sqlite
-def test_the_watch_tells_what_is_wrong(
+def test_health_checks_say_what_is_wrong(
     client: FlaskClient, send: Callable[..., Any], make: Callable[..., Any],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip

@@ -1,4 +1,4 @@
-"""Versions that differ in words alone are shown together, and never by a silent guess."""
+"""Versions that differ only in words are shown together, and never by a silent guess."""
 
 import csv
 import io
@@ -29,7 +29,7 @@ Publish = Callable[..., str]
 
 @pytest.fixture
 def publish(store: Store, survey_file: Path) -> Publish:
-    """Publishes the survey with replaced texts, has people answer it, and returns its version."""
+    """Publish the survey with replaced texts, have people answer it, and return its version."""
     original = survey_file.read_text()
     count = 0
 
@@ -76,7 +76,7 @@ def test_a_typing_error_in_a_text_does_not_split_a_study(
     table = rows("estimate", "canteen", *options)
     assert {row["version"] for row in table} == {f"{second[:12]}+{first[:12]}"}
     assert {row["n"] for row in table} == {350}
-    # Raw reports, too: the likelihood of a table is of all of them.
+    # Raw reports are pooled, too: the likelihood of a table is of all of them.
     assert {row["n"] for row in rows("crosstab", "canteen", "meat", "price", *options)} == {350}
     exported = run("export", "canteen", *options).stdout
     assert len(list(csv.reader(io.StringIO(exported)))) == 351
@@ -121,7 +121,7 @@ def test_changed_labels_are_pooled_only_once_they_are_declared(
     ],
     ids=str,
 )
-def test_whatever_else_changes_stays_apart(
+def test_other_changes_keep_versions_apart(
     publish: Publish, store: Store, change: tuple[str, str]
 ) -> None:
     publish(20)
@@ -144,10 +144,10 @@ def test_declarations_lead_from_one_version_to_the_next(publish: Publish, store:
     assert StoredWave(store, "canteen", 1, POOLED).n == 60
 
 
-def test_a_version_that_cannot_be_shown_by_itself_is_left_out_of_what_is(
+def test_a_version_that_cannot_be_shown_by_itself_is_left_out(
     publish: Publish, store: Store
 ) -> None:
-    # Else 230 less 200, which is shown by itself, would be a group of 30.
+    # Otherwise 230 less 200, which is shown by itself, would be a group of 30.
     publish(30)
     publish(200, TYPO)
     store.surveys.close_waves("canteen")

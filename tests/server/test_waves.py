@@ -1,4 +1,4 @@
-"""What the collector charges for waves that start from one remembered draw."""
+"""The collector's charges for waves that start from one remembered draw."""
 
 import json
 from collections import Counter
@@ -54,7 +54,7 @@ def panel(tmp_path: Path, cap: float = 50, old: str = "", new: str = "") -> Surv
 
 
 def of_first_protocol(survey: Survey) -> Survey:
-    """The survey as an earlier release would have frozen it."""
+    """Return the survey as an earlier release would have frozen it."""
     data = json.loads(json.dumps(survey.to_json()))
     for question in data["survey"]["questions"]:
         question.pop("memory", None)
@@ -81,7 +81,7 @@ def charged(store: Store) -> set[int]:
 
 
 @pytest.mark.parametrize("order", list(permutations((1, 2, 3))), ids=str)
-def test_waves_cost_what_is_proved_in_whichever_order_they_come(
+def test_waves_cost_what_is_proved_in_any_order(
     empty: Store, tmp_path: Path, order: tuple[int, ...]
 ) -> None:
     survey = panel(tmp_path)
@@ -147,7 +147,7 @@ def test_other_weights_are_another_memory_and_add_up(empty: Store, tmp_path: Pat
     assert list(empty.upkeep.discrepancies(date.today())) == []
 
 
-def test_a_ledger_of_an_earlier_release_is_whole_and_the_next_wave_makes_up_for_it(
+def test_the_next_wave_makes_up_for_too_small_a_charge_of_an_earlier_release(
     empty: Store, tmp_path: Path
 ) -> None:
     swap = '"Here"}, {id = "near", text = "Near"}', '"Near"}, {id = "near", text = "Here"}'
@@ -173,7 +173,7 @@ def test_a_ledger_of_an_earlier_release_is_whole_and_the_next_wave_makes_up_for_
 
 
 @pytest.mark.parametrize(("short", "stored"), [(0, 3), (1, 0)])
-def test_the_wave_that_would_pass_the_cap_is_refused(
+def test_the_wave_that_would_exceed_the_cap_is_refused(
     empty: Store, tmp_path: Path, short: int, stored: int
 ) -> None:
     exact = spent_on([(panel(tmp_path), 3)])

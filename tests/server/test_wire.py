@@ -90,7 +90,7 @@ EDITS = [
 
 @pytest.fixture
 def subset_survey(survey_file: Path) -> Survey:
-    """The survey with a question whose reports are sets of two."""
+    """Return the survey with a question whose reports are sets of two."""
     text = survey_file.read_text().replace("epsilon = 1.5", "epsilon = 0.1", 1)
     survey_file.write_text(text)
     return read_survey(survey_file)
@@ -137,7 +137,7 @@ def test_wrong_field_is_named_and_nothing_stored(
         "{}".encode("utf-16"),
     ],
 )
-def test_what_is_no_submission_is_refused(
+def test_other_bodies_than_submissions_are_refused(
     send: Send, store: Store, survey: Survey, body: bytes
 ) -> None:
     response = send(body)
@@ -224,7 +224,7 @@ def _nothing_is_stored(store: Store, survey: Survey) -> bool:
 
 @pytest.fixture
 def working(survey_file: Path, store: Store) -> Survey:
-    """A survey that asks for proof of work, published as the next version."""
+    """Publish a survey that asks for proof of work, as the next version."""
     text = survey_file.read_text()
     survey_file.write_text(text.replace('id = "canteen"', 'id = "canteen"\nproof_of_work = 8', 1))
     survey = read_survey(survey_file)
@@ -232,7 +232,7 @@ def working(survey_file: Path, store: Store) -> Survey:
     return survey
 
 
-def test_a_report_without_the_work_that_is_asked_for_is_refused(
+def test_a_report_without_the_required_work_is_refused(
     send: Send, make: Send, working: Survey, store: Store
 ) -> None:
     (body,) = payloads(working, [{"meat": "yes", "dish": "soup", "price": "3"}], 1, 4)
@@ -242,7 +242,7 @@ def test_a_report_without_the_work_that_is_asked_for_is_refused(
         answer = send(body | extra)
         assert answer.status_code == 400
         assert answer.get_json()["field"] == "work"
-    # Neither can it be had from another report, nor be got around with an older version.
+    # It cannot be taken from another report, nor avoided with an older version.
     assert send({**body, "rid": "ab" * 16, "work": right}).status_code == 400
     assert send(make()).get_json()["type"].endswith("work-required")
     assert store.reports.per_version("canteen") == {}
@@ -250,7 +250,7 @@ def test_a_report_without_the_work_that_is_asked_for_is_refused(
     assert send({**body, "work": right}).status_code == 200
 
 
-def test_report_of_an_older_version_is_taken_once_it_has_the_work_that_is_asked_for_now(
+def test_report_of_an_older_version_is_accepted_with_the_work_required_now(
     send: Send, make: Send, working: Survey, store: Store
 ) -> None:
     body = make()

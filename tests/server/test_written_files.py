@@ -1,4 +1,4 @@
-"""Files that commands write: completely or not at all, and never over another one."""
+"""Commands write files completely or not at all, and never over another file."""
 
 import signal
 import subprocess
@@ -11,7 +11,7 @@ from limits import LONG
 
 from server.store import Store
 
-#: Writes 100 kB to the file that is named, after something has been done to the process.
+#: Writes 100 kB to the named file, after something has been done to the process.
 PROGRAM = """
 import os, resource, signal, sys
 from pathlib import Path
@@ -26,7 +26,7 @@ except click.ClickException as error:
 """
 #: No file may have more bytes, as if the disk were full.
 FULL = "resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))"
-#: The program is killed when the content is on the disk, and has no name yet.
+#: The program is killed when the content is on the disk and has no name yet.
 KILLED = "os.link = lambda *_: os.kill(os.getpid(), signal.SIGKILL)"
 #: A file system that has neither links nor rights.
 STICK = """
@@ -40,7 +40,7 @@ def _written(output: Path, before: str = "") -> subprocess.CompletedProcess[str]
     return subprocess.run(words, capture_output=True, text=True, timeout=LONG, check=False)
 
 
-def test_a_file_is_whole_and_has_the_usual_rights(tmp_path: Path) -> None:
+def test_a_file_is_complete_and_has_the_usual_rights(tmp_path: Path) -> None:
     output = tmp_path / "out.zip"
     assert _written(output).returncode == 0
     assert output.read_bytes() == b"x" * 100_000
@@ -70,7 +70,7 @@ def test_a_killed_command_leaves_no_half_file_of_this_name(tmp_path: Path) -> No
     assert _written(output).returncode == 0
 
 
-def test_a_memory_stick_without_links_takes_files_too(tmp_path: Path) -> None:
+def test_a_memory_stick_without_links_accepts_files(tmp_path: Path) -> None:
     output = tmp_path / "out.zip"
     assert _written(output, STICK).returncode == 0
     assert output.read_bytes() == b"x" * 100_000

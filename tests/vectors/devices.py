@@ -1,4 +1,4 @@
-"""Vectors of what a whole device does: fit, limits, conditions, charges, work, transcripts."""
+"""Vectors for a whole device: fit, limits, conditions, charges, work, transcripts."""
 
 import copy
 from fractions import Fraction
@@ -41,7 +41,7 @@ FEW_BITS: list[tuple[int, int, bool, tuple[int, int, int], tuple[int, int, int],
 
 
 def few_bits() -> list[dict[str, Any]]:
-    """Costs of waves of a few bits, as `memories` has them: by both protocols of memories."""
+    """Return costs of waves of a few bits, by both protocols of memories."""
     found = []
     for options, most, skips, permanent, instant, waves in FEW_BITS:
         inputs = options + 1 + skips
@@ -53,7 +53,7 @@ def few_bits() -> list[dict[str, Any]]:
 
 
 def fit() -> dict[str, Any]:
-    """Questions and encoders, and the places of the encoders that fit each question."""
+    """Return questions and encoders, and the places of the encoders that fit each question."""
     encoders = [{"name": name, **numbers} for name, numbers in whole_surveys.FITTING]
     parts = [read_part("encoder", ENCODERS, encoder) for encoder in encoders]
     cases = []
@@ -65,7 +65,7 @@ def fit() -> dict[str, Any]:
 
 
 def charges() -> dict[str, Any]:
-    """Ratios with their charges, on both sides of each whole millionth, and proofs of work."""
+    """Return ratios with their charges, near whole millionths, and proofs of work."""
     ratios = [Fraction(one) for one in ("1/1", "2/1", "271/100", "3/1", "1000001/1000000")]
     for millionths in (1, 2, 999_999, 1_000_000, 4_000_000, 12_345_678):
         # exp_lower is below e^x by less than one part in 2^100.
@@ -84,7 +84,7 @@ def charges() -> dict[str, Any]:
 
 
 def limits() -> dict[str, Any]:
-    """Surveys, whole or as changed, and whether a device may answer them."""
+    """Return surveys, whole or with changes, and whether a device may answer them."""
     cases = []
     for changes, is_sound in whole_surveys.LIMITS:
         data = copy.deepcopy(whole_surveys.LIMITED)
@@ -102,7 +102,7 @@ def limits() -> dict[str, Any]:
 
 
 def shown() -> list[dict[str, Any]]:
-    """Answers of a survey with conditions, and those that count."""
+    """Return answers of a survey with conditions, and those that count."""
     survey = freeze(whole_surveys.everything())
     return [
         {"questions": survey.spec["questions"], "answers": answers, "shown": survey.shown(answers)}
@@ -111,7 +111,7 @@ def shown() -> list[dict[str, Any]]:
 
 
 def transcripts() -> dict[str, Any]:
-    """Whole waves of devices: survey, answers, secret and words to bytes and charge."""
+    """Return whole waves of devices: survey, answers, secret and words to bytes and charge."""
     cases = []
     everything = freeze(whole_surveys.everything())
     for number, answers in enumerate(whole_surveys.ANSWERS):
@@ -160,7 +160,8 @@ def _transcript(
         "token": who.get("token"),
         "words": words,
         "before": before,
-        # In one of many forms, so that it can be compared: members of an object have no order.
+        # The text is one of many forms, so that it can be compared: members of an object have no
+        # order.
         "body": rfc8785.dumps(body).decode(),
         "charge": survey.charge_after([(survey, wave - 1)]),
         "times": {memo: before.get(memo, 0) + 1 for memo in survey.memos},

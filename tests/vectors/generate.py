@@ -1,10 +1,10 @@
-"""Writes the vectors that bind Python to JavaScript, and the schema of the protocol.
+"""Write the vectors that bind Python to JavaScript, and the schema of the protocol.
 
-    python tests/vectors/generate.py
+Usage: python tests/vectors/generate.py
 
-They are made by the Python reference and read by both languages; `tests/test_vectors.py` makes
-them again and compares. A change of a vector is a change of protocol. In a vector, a fraction is
-written "1/3", and what is no number "NaN".
+The Python reference makes them and both languages read them; `tests/test_vectors.py` makes them
+again and compares. A change of a vector is a change of protocol. In a vector, a fraction is written
+"1/3", and a value that is not a number is "NaN".
 """
 
 import json
@@ -37,7 +37,7 @@ from analysis.survey.logic import holds
 from analysis.survey.survey import version_of
 from server.openapi import protocol_schema
 
-# The tests are no package, so that no name of theirs can hide one of the application's.
+# The tests are not a package, so none of their names can hide a name of the application.
 sys.path.insert(0, str(Path(__file__).parent))
 import devices
 import memories
@@ -50,7 +50,7 @@ HERE = Path(__file__).parent
 
 
 def first_words(channel: Any, symbol: Any) -> list[list[int]]:
-    """Return the words to begin with for each edge of the first draw; for bits, of every draw."""
+    """Return the first words for each edge of the first draw; for bits, of every draw."""
     if isinstance(channel, Window):
         total, inside = channel.total, channel.width * channel.near
         marks = [channel.near, inside, inside + channel.far, total]
@@ -71,7 +71,7 @@ def first_words(channel: Any, symbol: Any) -> list[list[int]]:
 
 
 def channels() -> dict[str, Any]:
-    """Each channel's vectors by its name: inputs and words to reports, ratios, and refusals."""
+    """Return each channel's vectors by name: inputs and words to reports, ratios, and refusals."""
     found: dict[str, Any] = {}
     for name in CHANNELS:
         cases = []
@@ -113,7 +113,7 @@ def _channel_case(encoder: Any, channel: Any, number: int) -> dict[str, Any]:
 
 
 def encoders() -> dict[str, Any]:
-    """Values, cohorts and words to inputs; values, cohorts and encoders that are refused."""
+    """Return values, cohorts and words to inputs; and values, cohorts and encoders to refuse."""
     cases, values, broken = [], [], []
     for encoder, good, bad in samples.ENCODED:
         whole = encoder_json(encoder)
@@ -142,7 +142,7 @@ def encoders() -> dict[str, Any]:
 
 
 def encoder_json(encoder: Any) -> Any:
-    """An encoder as it is sent."""
+    """Return an encoder as it is sent."""
     channel: Any = (Bits if encoder.gives_bits else Window)(encoder.inputs, 1, 1, 2)
     if encoder.ones is not None:
         channel = Overlap(encoder.inputs, encoder.ones, 1, (1, 1))
@@ -153,7 +153,7 @@ def randomizers() -> dict[str, Any]:
     """Return what every mechanism compiles to, with ε, δ and draws; and tampered ones."""
     cases = []
     for domain, values in samples.DOMAINS:
-        # What a solver designs may differ with its release; tables have vectors of their own.
+        # A solver's design may change with its release; tables have vectors of their own.
         for mechanism in (one for name, one in MECHANISMS.items() if name != "optimal"):
             for epsilon in ("0.1", "1", "4") if mechanism.parameters is None else ("1",):
                 if mechanism.fits(domain):
@@ -187,7 +187,7 @@ def _randomizer_case(randomizer: Randomizer[Any, Any], values: list[Any]) -> dic
 
 
 def remembered() -> dict[str, Any]:
-    """Randomizers with a memory: costs of waves, and what two devices keep and send."""
+    """Return randomizers with a memory: costs of waves, and what two devices keep and send."""
     cases, texts = [], []
     for domain, values in [*samples.REMEMBERED, *samples.TEXTS]:
         for name, mechanism in MECHANISMS.items():
@@ -220,7 +220,7 @@ def remembered() -> dict[str, Any]:
     return {"cases": cases, "texts": texts, "refused": [refusal(one) for one in broken]}
 
 
-#: The id of the survey of those who remember.
+#: The id of the survey with memories.
 _SURVEY = "work-2026"
 
 
@@ -247,7 +247,7 @@ def _remembered_case(name: str, one: Randomizer[Any, Any], values: list[Any]) ->
 
 
 def texts() -> dict[str, Any]:
-    """Texts as they are compared, and words that they are hashed to."""
+    """Return texts in the form in which they are compared, and the words for their hashes."""
     return {
         "normalized": [{"text": one, "normalized": normalized(one)} for one in samples.SPELLED],
         "words": [
@@ -259,7 +259,7 @@ def texts() -> dict[str, Any]:
 
 
 def words() -> dict[str, Any]:
-    """Draws from words, with those that are drawn again."""
+    """Return draws from words, with those that are drawn again."""
     uniform = []
     for total in (1, 2, 3, 10, 2**31 + 1, WORD - 1, WORD):
         limit = WORD - WORD % total
@@ -277,7 +277,7 @@ def words() -> dict[str, Any]:
 
 
 def answers() -> dict[str, Any]:
-    """Answers as controls hold them, to values, and what is no answer."""
+    """Return answers as controls hold them, with their values, and invalid answers."""
     values, refused = [], []
     for question in samples.questions():
         texts = samples.NUMBERS if question["kind"] == "number" else samples.NAMES
@@ -288,7 +288,7 @@ def answers() -> dict[str, Any]:
             try:
                 value = KINDS[question["kind"]].value(text, question)
             except ValueError as error:
-                # Python writes 1e-07 where JavaScript writes 1e-7.
+                # Python writes 1e-07, and JavaScript writes 1e-7.
                 expected = {"error": str(error)} if question["id"] != "tiny" else {}
                 refused.append({**case, **expected})
                 continue
@@ -299,7 +299,7 @@ def answers() -> dict[str, Any]:
 
 
 def logic() -> dict[str, Any]:
-    """Conditions with the answers they hold for."""
+    """Return conditions with the answers for which they hold."""
     trees: list[list[Any]] = [
         ["=", "a", "yes"],
         ["!=", "a", "yes"],
@@ -328,7 +328,7 @@ def logic() -> dict[str, Any]:
 
 
 def versions() -> dict[str, Any]:
-    """Frozen surveys and their hashes, with text and numbers that canonical JSON must agree on."""
+    """Return frozen surveys and hashes, whose texts and numbers test canonical JSON."""
     cases = []
     for title in ("Plain", 'Ünïcode "quotes" \\ \u2028 \U0001f600 <b>&', {"en": "A", "fr": "B"}):
         questions = [
@@ -341,7 +341,7 @@ def versions() -> dict[str, Any]:
 
 
 def pseudonyms() -> dict[str, Any]:
-    """Respondents' names in a survey, from their device's secret."""
+    """Return respondents' names in a survey, from their device's secret."""
     secrets = ["00" * 32, "0123456789abcdef" * 4]
     return {
         "cases": [
@@ -353,7 +353,7 @@ def pseudonyms() -> dict[str, Any]:
 
 
 def everything() -> dict[str, Any]:
-    """All vectors by the name of their file."""
+    """Return all vectors by the name of their file."""
     return {
         **channels(),
         "encoders": encoders(),
@@ -377,9 +377,9 @@ def everything() -> dict[str, Any]:
 if __name__ == "__main__":
     for name, content in everything().items():
         text = json.dumps(content, indent=None, ensure_ascii=True, separators=(",", ":"))
-        # A case a line: short enough to read in a diff.
+        # A case in each line: short enough to read in a diff.
         (HERE / f"{name}.json").write_text(text.replace('},{"', '},\n{"') + "\n")
     schema = json.dumps(protocol_schema(), ensure_ascii=True, separators=(",", ":"))
-    # A definition a line.
+    # A definition in each line.
     lines = re.sub(r'(?<=\})(,"[A-Z]\w+":)', r"\n\1", schema)
     (HERE.parents[1] / "docs/protocol.schema.json").write_text(lines + "\n")

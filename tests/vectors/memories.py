@@ -1,4 +1,4 @@
-"""Vectors of the second protocol of memories, and of what surveys of the first cost beside them."""
+"""Vectors of the second protocol of memories, and of the costs by the first one."""
 
 import json
 from collections import Counter
@@ -23,7 +23,8 @@ BITS: list[tuple[str, Domain, tuple[int, ...]]] = [
     ("multihot", Sets(("a", "b", "c", "d", "e"), 4, True), (2, 3, 6, 12, 13)),
     ("rappor", Texts(("a", "b"), 12, True), (2, 6, 12)),
 ]
-#: What versions of `panel` differ in: labels of a fact, the heading, a note, the help of a matrix.
+#: The differences between versions of `panel`: labels of a fact, the heading, a note, a matrix'
+#: help.
 LABELS = [
     ("Here", "There", "Now", "Think back.", "At work."),
     ("There", "Here", "Now", "Think back.", "At work."),
@@ -34,7 +35,7 @@ ORDERS = [(0, 0, 0), (0, 1, 0, 1), (1, 2, 0)]
 
 
 def memories() -> dict[str, Any]:
-    """The second protocol of memories: digests, costs of waves of bits, and prices of versions."""
+    """Return vectors of the second protocol: digests, costs of waves of bits, and prices."""
     bits: list[dict[str, Any]] = []
     for name, domain, waves in BITS:
         one = compiled(MECHANISMS[name], domain, Fraction(1), {}, Fraction(2))
@@ -60,7 +61,7 @@ def memories() -> dict[str, Any]:
 
 
 def _of_first_protocol(survey: Survey) -> Survey:
-    """The survey as it was frozen before memories had a name."""
+    """Return the survey as it was frozen before memories had a name."""
     data = json.loads(json.dumps(survey.to_json()))
     for question in data["survey"]["questions"]:
         question.pop("memory", None)

@@ -1,4 +1,4 @@
-"""What the vectors are made of: channels, encoders, randomizers, questions; sound and unsound."""
+"""Samples for the vectors: channels, encoders, randomizers, questions; sound and unsound."""
 
 from fractions import Fraction
 from typing import Any
@@ -18,7 +18,7 @@ from analysis.core.encoders.text import Bloom, Digest, Prefix
 from analysis.core.randomizer import Randomizer
 from analysis.core.words import WORD
 
-#: Each channel's samples; of bits, with the encoder before it.
+#: Each channel's samples; for bits, with the encoder before it.
 SAMPLES: list[tuple[Any, Any]] = [
     *((Index(channel.inputs), channel) for channel in (
         Window(2, 1, 3, 1),
@@ -204,7 +204,7 @@ ENCODED: list[tuple[Any, list[Any], list[Any]]] = [
     (Order(8, 40320), [[1] * 28, [0] * 28], [[1] * 6 + [0] + [1] * 21, [1] * 27]),
 ]
 
-#: Encoders that make no sense.
+#: Impossible encoders.
 UNSOUND: list[tuple[str, dict[str, Any]]] = [
     *(("index", {"inputs": one}) for one in (1, 0, -3, 1.5, "3", None, [3], 2**53)),
     *(("onehot", one) for one in ({"inputs": 1}, {}, {"inputs": 3, "outputs": 3})),
@@ -250,7 +250,7 @@ DOMAINS: list[tuple[Domain, list[Any]]] = [
     (Rankings(("a", "b", "c"), True), [[1, 0, 0], None]),
     (Rankings(("a", "b", "c", "d"), False), [[0, 1, 1, 1, 1, 0]]),
 ]
-#: Where a memory is wanted, and for texts.
+#: Wishes for a memory, and for texts.
 REMEMBERED: list[tuple[Domain, list[Any]]] = [
     (Categories(("a", "b", NO_ANSWER)), [0, 2]),
     (Categories(tuple(f"v{value}" for value in range(40))), [0, 1, 39]),
@@ -279,19 +279,19 @@ SPELLED = [
         "ıI",
     ),
     *("e\u0301", "é", "１２", "\u00a0x\u00a0", "ꭰᎠ", "😀", "ǆ", "no-answer"),
-    # New in Unicode 14.
+    # This character is new in Unicode 14.
     *("\u2c2f", "\ua7f2"),
 ]
 PARAMETERS = {"p": "0.7", "prevalence": "0.2", "p_yes": "0.1", "p_no": "0.25"}
 
 
 def changed(part: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
-    """JSON with other members; without those that are changed to an ellipsis."""
+    """Return JSON with other members, without those that are changed to an ellipsis."""
     return {key: one for key, one in {**part, **changes}.items() if one is not ...}
 
 
 def tampered() -> list[Any]:
-    """Randomizers that must be refused."""
+    """Return randomizers that must be refused."""
     good = Randomizer(Index(3), Window(3, 1, 271, 100)).to_json()
     encoder, channel = good["encoder"], good["channel"]
     noise = Randomizer(Index(3), Shift(3, (1, 3, 5, 3, 1)), Fraction(2)).to_json()
@@ -362,7 +362,7 @@ SERVED = {
     **{"yes-no": "krr", "choice": "oue", "choices": "multihot"},
     **{"scale": "subset", "number": "square-wave", "rank": "pick", "text": "hashed-krr"},
 }
-#: What is typed for a number, and what is chosen by id; not all of it is an answer.
+#: Typed texts for a number, and chosen ids; some are not answers.
 NUMBERS = [
     *("0", "0.0", "10000", "1e3", "1E+3", "+5", ".5", "5.", "1234.5678901234567890123"),
     *("-40.5", "60.25", "-.5", "2e-7", "1.5e-07", "10000.0000001", "-1", "1,5", "NaN"),
@@ -376,7 +376,7 @@ NAMES = [
 
 
 def panel(*labels: str) -> dict[str, Any]:
-    """A survey with memories, in which all that `LABELS` names can change."""
+    """Return a survey with memories, in which everything that `LABELS` names can change."""
     here, there, heading, note, helps = labels
     kept = {"epsilon": 1, "epsilon_forever": 2, "required": True, "no_answer": False}
     options = [{"id": "o1", "text": here}, {"id": "o2", "text": {"en": there, "fr": f"{there} !"}}]

@@ -1,4 +1,4 @@
-"""What all vectors share: words that are counted, values as they are given, and refusals."""
+"""Shared by all vectors: words that are counted, values in JSON, and refusals."""
 
 from fractions import Fraction
 from math import nan
@@ -34,12 +34,12 @@ def error(action: Any) -> str:
 
 
 def refusal(randomizer: Any) -> dict[str, Any]:
-    """A randomizer as it comes as JSON, with the message with which it is refused."""
+    """Return a randomizer as it comes as JSON, with the message with which it is refused."""
     return {"randomizer": randomizer, "error": error(lambda: Randomizer.from_json(randomizer))}
 
 
 def given(value: Any, encoder: Any = None) -> Any:
-    """A value of a vector, as Python's encoders take it."""
+    """Return a value of a vector in the form that Python's encoders take."""
     if isinstance(value, list) and isinstance(
         encoder, Multihot | Padded | Pick | Group | Order | Suborder
     ):
@@ -50,7 +50,7 @@ def given(value: Any, encoder: Any = None) -> Any:
 
 
 def edges(total: int, marks: list[int]) -> list[int]:
-    """Words at both ends of each interval of a draw below `total`, and of those drawn again."""
+    """Return words at both ends of each interval of a draw below `total`, and of rejected ones."""
     limit = WORD - WORD % total
     found = {0, limit - 1, limit, WORD - 1, limit - total}
     found |= {word for mark in marks for word in (mark - 1, mark)}

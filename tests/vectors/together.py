@@ -34,7 +34,7 @@ def _of_one_each(channel: Pattern) -> JointRandomizer:
 
 
 def _values(encoder: Any) -> list[Any]:
-    """Every value of an encoder, in an order of its own."""
+    """Return every value of an encoder, in an order of its own."""
     if len(encoder.part_inputs) == 1:
         return list(range(encoder.inputs))
     sets = [
@@ -45,7 +45,7 @@ def _values(encoder: Any) -> list[Any]:
 
 
 def together() -> dict[str, Any]:
-    """Several answers in one draw: randomizers with what they draw, and such as are refused."""
+    """Return several answers in one draw: randomizers with their draws, and some to refuse."""
     channels = [
         Pattern((2, 2), (1, 1), (6, 2, 3, 1)),
         Pattern((2, 2, 2), (1, 1, 1), (27, 27, 9, 1)),
@@ -53,7 +53,7 @@ def together() -> dict[str, Any]:
         Pattern((2, 5, 3, 3), (1, 2, 1, 2), (2**52, 2**51, 2**40, 2**33, 3)),
     ]
     several = [
-        # Of two options, none and no answer, beside one of three; and of three options alone.
+        # Two options, none and no answer, beside a question of three; and three options alone.
         JointRandomizer(
             (Multihot(2, 2, 4), Index(3)),
             Pattern((2, 2, 2, 2, 3), (1, 1, 1, 1, 2), (90, *range(30, 0, -1), 2)),
@@ -85,7 +85,7 @@ def together() -> dict[str, Any]:
         good | {"encoders": [{"name": "index", "inputs": 3}, good["encoders"][1]]},
         good | {"encoders": [{"name": "multihot", "options": 2, "at_most": 2, "inputs": 3}]},
         good | {"encoders": [{"name": "multihot", "options": 1, "at_most": 2, "inputs": 2}]},
-        # What two parts of one answer tell together is not what each tells.
+        # What two parts of one answer reveal together is not what each reveals.
         several[1].to_json() | {"each": written(several[1].channel.ratio([0])).split("/")},
         good | {"channel": numbers | {"weights": [6, 2, 3, 0]}},
         good | {"channel": numbers | {"weights": [6, 2, 3, 1, 1]}},
@@ -105,7 +105,7 @@ def together() -> dict[str, Any]:
     return {"cases": cases, "refused": refused, "below": _wide_draws(), "asked": asked}
 
 
-#: Of five questions, of which the first three and the last two are alike, each is asked three.
+#: Five questions, of which the first three and the last two are alike; each person is asked three.
 _THREE = tuple(combinations(range(5), 3))
 _LAWS = {
     3: Pattern((4, 4, 4), (2, 2, 2), (27, 27, 9, 1)),
@@ -119,7 +119,7 @@ _SOME = JointRandomizer(
 
 
 def _broken_of_some(options: JointRandomizer) -> list[dict[str, Any]]:
-    """Channels that do not fit what is asked, one too few or too many, ratios, and of options."""
+    """Return channels that do not fit the questions, wrong numbers of them, and wrong ratios."""
     some, whole = _SOME.to_json(), options.to_json()
     channels = some["channels"]
     first, *others = sorted(channels)
@@ -141,7 +141,7 @@ def _broken_of_some(options: JointRandomizer) -> list[dict[str, Any]]:
 
 
 def _of(joint: dict[str, Any], times: int) -> dict[str, Any]:
-    """Return a draw's JSON without its channel, with its encoders so many times."""
+    """Return a draw's JSON without its channel, with its encoders this many times."""
     others = {name: joint[name] for name in ("ratio", "each")}
     return {**others, "encoders": joint["encoders"] * times}
 
@@ -186,7 +186,7 @@ def _samples() -> list[dict[str, Any]]:
 
 
 def _wide_draws() -> list[dict[str, Any]]:
-    """Draws of integers below more than 2^32, which take two words each."""
+    """Return draws of integers below more than 2^32, which take two words each."""
     draws = []
     for total, first, second in product((WORD + 1, 3 * WORD, 2**53 - 1), *[(0, 5, WORD - 1)] * 2):
         taken: list[int] = []

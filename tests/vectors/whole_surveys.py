@@ -1,10 +1,10 @@
-"""What vectors of whole devices are made of: surveys with answers, and such as are refused."""
+"""Samples for vectors of whole devices: surveys with answers, and some to refuse."""
 
 from typing import Any
 
 import samples
 
-#: Encoders, of which some fit some questions of `samples.questions`.
+#: Encoders, some of which fit some questions of `samples.questions`.
 FITTING: list[tuple[str, dict[str, Any]]] = [
     *(("index", {"inputs": inputs}) for inputs in (2, 3, 4)),
     *(("onehot", {"inputs": inputs}) for inputs in (2, 3, 4)),
@@ -51,7 +51,7 @@ _TICKS = {
     "ratio": ["25", "16"],
 }
 _LOOSE = {**_FREE, "ratio": ["27", "10"], "delta": ["1", "471"]}
-#: A survey that is sound: three questions, of which the last has a memory.
+#: A sound survey: three questions, of which the last has a memory.
 LIMITED: dict[str, Any] = {
     "survey": {
         "id": "s",
@@ -66,7 +66,7 @@ LIMITED: dict[str, Any] = {
     "randomizers": {"p": _FREE, "q": _FREE, "r": _KEPT},
 }
 _Q, _R = "survey/questions/1/", "survey/questions/2/"
-#: Changes of `LIMITED`, each with whether what they make is sound.
+#: Changes of `LIMITED`, each with whether the result is sound.
 LIMITS: list[tuple[dict[str, Any], bool]] = [
     ({}, True),
     ({_Q + "epsilon": 0.9970}, True),
@@ -124,14 +124,14 @@ TOKEN = "".join(chr(65 + place) for place in range(23))
 
 
 def longest(most: int) -> list[str]:
-    """Texts before they are normalized, as long as can be and longer by a code point."""
+    """Return texts before they are normalized, as long as allowed and longer by a code point."""
     return [
         " " * (18 * most + extra) + end for extra in (97, 98, 99) for end in ("ab", "\U0001d41ab")
     ]
 
 
 def everything() -> dict[str, Any]:
-    """A survey with every kind of question, some of which are hidden."""
+    """Return a survey with every kind of question, some of which are hidden."""
     conditions: dict[str, list[Any]] = {
         "team": ["=", "must", "yes"],
         "heat": ["or", ["<", "income", 500.5], ["=", "must", "no"]],
@@ -141,7 +141,7 @@ def everything() -> dict[str, Any]:
         "drug": ["and", ["!=", "team", "lab"], ["<=", "income", 20]],
     }
     entries: list[dict[str, Any]] = []
-    # Ids of digits, of which the order of an object's keys would be another.
+    # Ids of digits, which an object would have in another order.
     names = {"often": "20", "order": "3"}
     for question in sorted(samples.questions(), key=lambda one: one["id"] != "must"):
         name = question["id"]
@@ -161,7 +161,7 @@ def everything() -> dict[str, Any]:
     }
 
 
-#: Answers to these questions, as controls hold them: with questions hidden, and with none.
+#: Answers to these questions as controls hold them: with questions hidden, and with none.
 ANSWERS: list[dict[str, str]] = [
     {
         **{"must": "yes", "team": "office", "income": "10.25", "heat": "-.5", "tiny": "2e-7"},
@@ -191,7 +191,7 @@ _TOGETHER = {"mechanism": {"name": "together"}}
 _INDEX = {"name": "index", "inputs": 3}
 _SETS = {"name": "multihot", "options": 2, "at_most": 2, "inputs": 4}
 _COUNTED = {"name": "pattern", "inputs": [3, 3], "sizes": [1, 1], "weights": [6, 4, 2]}
-#: Two tables, one of which asks each person two of three questions, and a question of its own.
+#: Two tables, one of which asks each person two of three questions, and a separate question.
 TOGETHER: dict[str, Any] = {
     "survey": {
         "id": "tables",
