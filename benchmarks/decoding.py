@@ -316,8 +316,8 @@ def together() -> list[str]:
         print(
             "  ".join(f"{one:7.3f} ± {error:.3f} (true {is_:.2f})" for one, error, is_ in pairs_of)
         )
-    # The original was stopped after 500 s, although it has a limit of its own; 2 is the least
-    # useful number.
+    # The original, which has a time limit of its own, was stopped after 500 s. An estimate that
+    # takes more than 2 s would be of little use.
     return [] if found.converged and seconds < 2 else ["the joint estimate takes over 2 s"]
 
 
