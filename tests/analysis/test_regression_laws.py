@@ -61,8 +61,8 @@ def test_corrected_scores_find_the_truth_under_another_law(law: str) -> None:
         term = found.terms[1]
         covered += not_none(term.conf_low) <= 0.5 <= not_none(term.conf_high)
         estimates.append(not_none(term.estimate))
-    # At a coverage of 0.92, fewer than 14 of 20 have a probability of 6e-4; by maximum likelihood 5
-    # % of intervals cover. The mean has an error of 0.03, and is 1.2 or 2.5 there.
+    # At a coverage of 0.92, fewer than 14 of 20 have a probability of 6e-4; by maximum likelihood
+    # only 5 % of intervals cover. The mean has an error of 0.03, and is 1.2 or 2.5 there.
     assert covered >= 14
     assert np.mean(estimates) == pytest.approx(0.5, abs=0.1)
 
