@@ -1,9 +1,9 @@
 """How long collectors wait while rows are written anew: `python benchmarks/settling.py [--help]`.
 
-Fills PostgreSQL databases with 10,000 to 1,000,000 reports to three questions, adds 1,280, and
+This fills PostgreSQL databases with 10,000 to 1,000,000 reports to three questions, adds 1,280, and
 removes their order of arrival, as the writer of a collector does under load. All collectors wait
-while a table is written anew. Goal: less than a transaction may take before devices are told to
-come again. Exit status 1 if it is missed.
+while a table is written anew. The goal is that this takes less time than a transaction may take
+before devices are told to come again. The exit status is 1 if the goal is missed.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from statistics import median
 
 import growth
 
-# The server of PostgreSQL is that of the tests.
+# The PostgreSQL server is started by the module that the tests use.
 sys.path.insert(0, str(growth.ROOT / "tests"))
 
 import postgres
@@ -29,12 +29,12 @@ from server.store.postgres.database import Postgres
 from server.wire import Submission
 from server.writer import STUCK
 
-#: Batches that are added before each look, how many submissions each has, and how many looks.
+#: How many batches are added before each look, how many submissions each has, and how many looks.
 BATCHES, BATCH, LOOKS = 20, 64, 3
 
 
 def waits(store: Store) -> tuple[float, float]:
-    """Add reports, and write them anew; return the seconds of the longest table, and of all."""
+    """Add reports and write them anew; return the seconds of the slowest table, and of all."""
     survey, *_ = store.surveys.every("growth")
     payloads = next(store.reports.payloads(survey, 1))
     drawn = next(iter(payloads))

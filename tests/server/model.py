@@ -1,4 +1,4 @@
-"""A model of what the database must hold, from the words of the protocol alone."""
+"""A model of what the database must hold, derived from the words of the protocol alone."""
 
 import json
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ TOKENS = ("one", "two", "three", "four")
 
 @dataclass(frozen=True)
 class Sent:
-    """A submission of a device; no other device sends the same `symbol`, a measurement."""
+    """A submission of a device. No other device sends the same `symbol`, which is a measurement."""
 
     version: str
     wave: int
@@ -22,7 +22,7 @@ class Sent:
 
     @property
     def row(self) -> tuple[str, int, int]:
-        """The parts that make a submission the same for the server."""
+        """Return the parts that make a submission the same for the server."""
         return self.version, self.wave, self.symbol
 
     @property
@@ -43,7 +43,7 @@ class Model:
     stored: dict[str, Sent] = field(default_factory=dict)
 
     def add(self, one: Sent, versions: dict[str, Survey]) -> int | str:
-        """The status, or the word of the refusal."""
+        """Return the status, or the word of the refusal."""
         if one.version not in self.published:
             return "malformed"
         if one.rid in self.stored:

@@ -35,7 +35,7 @@ from server.invitations import ISSUER
 from server.store import Place, Store
 from server.wire import STATUS, Refusal
 
-# The tests are no package, so that no name of theirs can hide one of the application's.
+# The tests are not a package, so that none of their names can hide one of the application's.
 sys.path.insert(0, str(Path(__file__).parent))
 
 from model import TOKENS, Model, Sent
@@ -100,7 +100,7 @@ class Unplugged:
         raise Pulled
 
     def rollback(self) -> None:
-        """Nobody is there to do it."""
+        """Do nothing, since nobody is there to roll back."""
 
     def _count(self, sql: str) -> None:
         self._left -= 1
@@ -228,7 +228,7 @@ class Machine(RuleBasedStateMachine):
         own.update({name: Unplugged(lost, left) for name, one in own.items() if one is lost})
         with pytest.raises(Pulled):
             self.store.add(known, today())
-        getattr(lost, "raw", lost).close()  # the session of PostgreSQL has one within
+        getattr(lost, "raw", lost).close()  # a PostgreSQL session wraps a connection
         self.restart()
         return multiple(*batch)
 
