@@ -2,12 +2,12 @@
 
 `OPENBLAS_NUM_THREADS=1 python benchmarks/inference/joint.py [--replications N]`
 
-The exit status is 1 in any of these cases: 95 % intervals of a cell cover its share in less than 93
-% of samples, by more than 3 standard errors of the simulation; a test at .05 with 1000 respondents
-and ε = 1 rejects a true hypothesis in less than 3 % or more than 7 % of samples, by more than 2
-standard errors; a test of independence or difference with ε = 3 and values that 1 % have does so in
-more than that; or a 5 × 5 table from a million reports, with all errors and covariances, takes more
-than 3 times as long as counting its two columns separately.
+The exit status is 1 in any of these cases: 95 % intervals of a cell cover its share in less than
+93 % of samples, by more than 3 standard errors of the simulation; a test at .05 with 1000
+respondents and ε = 1 rejects a true hypothesis in less than 3 % or more than 7 % of samples, by
+more than 2 standard errors; a test of independence or difference with ε = 3 and values that 1 %
+have does so in more than that; or a 5 × 5 table from a million reports, with all errors and
+covariances, takes more than 3 times as long as counting its two columns separately.
 """
 
 import argparse
