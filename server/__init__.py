@@ -1,1 +1,1 @@
-"""The collector: serves the page, takes in noisy reports, shows researchers the estimates."""
+"""The collector serves the page, takes in noisy reports, and shows researchers the estimates."""

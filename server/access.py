@@ -1,7 +1,7 @@
 """Who a researcher is, and what they may do: tokens, passwords and sessions.
 
 A session is a random token in a signed cookie. The store has the token's hash, and can end the
-session at once; the time in the signature ends it after some idle minutes.
+session at once. The time in the signature ends a session that was idle for some minutes.
 """
 
 import contextlib
@@ -54,10 +54,10 @@ class Sessions(SecureCookieSessionInterface):
 #: Seconds after which a session ends even if it is in use.
 LONGEST_SESSION = 12 * 3600
 
-#: Whoever has the token that `deniable serve` printed.
+#: The researcher who sends the token that `deniable serve` printed.
 SERVER = Researcher("research token", "owner")
 
-#: scrypt takes 32 MiB and much time, so a process runs only one at once.
+#: scrypt takes 32 MiB and much time, so a process computes only one hash at a time.
 _HASHING = threading.Lock()
 
 
@@ -77,21 +77,21 @@ def account_name() -> str:
 def hashed(password: str) -> str:
     """Return what is stored of a password: two bytes of its SHA-256, then its scrypt hash.
 
-    Nearly every wrong password fails by the two bytes, at once. So the right one never has to wait,
-    however fast somebody else guesses; and of 192 random bits 176 are left to guess.
+    The two bytes rule out nearly every wrong password at once. So the right one never has to wait,
+    however fast somebody else guesses. Whoever steals the hash must still guess 176 random bits.
     """
     return f"{_check(password)}:{generate_password_hash(password)}"
 
 
-#: The fewest characters of a password that somebody chooses, the fewest different ones, and the
-#: most that are read.
+#: The fewest characters of a password that somebody chooses, the fewest different characters, and
+#: the most characters.
 SHORTEST, DIFFERENT, LONGEST = 12, 5, 256
 
 
 def unfit(password: str, name: str) -> str:
-    """Return why nobody should choose a password for this account; "" for one that is fit.
+    """Return why a password is unfit for this account, or "" if it is fit.
 
-    Length is what counts: which kinds of characters it has is not asked (NIST SP 800-63B, 3.1.1.2).
+    Length counts. No rule asks for certain kinds of characters (NIST SP 800-63B, 3.1.1.2).
     """
     if not SHORTEST <= len(password) <= LONGEST:
         expected = f"{SHORTEST} to {LONGEST} characters"
@@ -107,13 +107,13 @@ def hashed_choice(password: str) -> str:
     """Return what is stored of a password that somebody chose: its scrypt hash alone.
 
     Two bytes of a fast hash would rule out nearly all of the words that others try on a stolen
-    database. So each attempt costs scrypt, and is slowed down before.
+    database. So each attempt costs a scrypt hash, and has to wait before.
     """
     return f":{generate_password_hash(_normal(password))}"
 
 
 def _normal(password: str) -> str:
-    """Return a password as it is whatever keyboard it was typed on."""
+    """Return a password in one Unicode form, which no longer depends on the keyboard."""
     return unicodedata.normalize("NFKC", password)
 
 
@@ -191,14 +191,14 @@ def _session_owner() -> Researcher | None:
     name = store.access.session(session.get("token", ""))
     if name is None or now() > session["born"] + LONGEST_SESSION:
         return None
-    # Signed anew, so that it stays while it is used; a page that asks by itself is not used.
+    # Sign the cookie anew while the session is in use. A page that asks by itself is no use of it.
     session.modified = not request.path.endswith(("/live", "/preview"))
     account = store.researchers.find(name)
     return SERVER if not name else account[0] if account else None
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether only this machine can reach an address: browsers trust it without https."""
+    """Return whether only this machine can reach a host, which browsers trust without https."""
     with contextlib.suppress(ValueError):
         return ip_address(host.strip("[]")).is_loopback
     return host == "localhost" or host.endswith(".localhost")
@@ -207,8 +207,8 @@ def is_loopback(host: str) -> bool:
 def check_place() -> None:
     """Raise Forbidden if researchers' pages would be served on the respondents' public address.
 
-    A script there could read the form and what devices keep. On one machine, for a trial, both may
-    share a port.
+    A script on such a page could read the form and what devices keep. On one machine, for a trial,
+    both kinds of pages may share a port.
     """
     if "public" not in current_app.config["PLANES"]:
         return
@@ -227,7 +227,7 @@ def check_origin() -> None:
     """Raise Forbidden if another site had a researcher's browser send the request."""
     site = request.headers.get("Sec-Fetch-Site", "same-origin")
     if site not in ("same-origin", "none"):
-        raise Forbidden("This was sent from another site.")
+        raise Forbidden("Another site sent this request.")
 
 
 def check_csrf() -> None:

@@ -1,4 +1,4 @@
-"""The addresses at which people open pages: as the operator says, or else as this request came."""
+"""The addresses at which people open pages: the operator's settings, or this request's address."""
 
 from urllib.parse import urlsplit
 
@@ -11,7 +11,7 @@ def checked(text: str) -> str:
     Raises
     ------
     ValueError
-        If it is none, or has a path: a host with other pages could read the form.
+        If it is no such address, or has a path: other pages of the same host could read the form.
     """
     given = text.strip().rstrip("/")
     try:

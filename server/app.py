@@ -39,10 +39,10 @@ def create_app(config: dict[str, Any] | None = None) -> Flask:
     config : dict, optional
         ``DATABASE``, the place of the store, by default from the environment variable
         ``DENIABLE_DB``; ``PLANES``, a list of what to serve, by default from ``DENIABLE_PLANES``,
-        else all; ``CLIENT``, the folder of the modules to serve; ``SECRET_KEY``, which signs
-        researchers' sessions, by default from ``DENIABLE_KEY``, else random; ``URL`` and
+        otherwise all; ``CLIENT``, the folder of the modules to serve; ``SECRET_KEY``, which signs
+        researchers' sessions, by default from ``DENIABLE_KEY``, otherwise random; ``URL`` and
         ``RESEARCH_URL``, the addresses of respondents' and researchers' pages, by default from
-        ``DENIABLE_URL`` and ``DENIABLE_RESEARCH_URL``, else those of each request.
+        ``DENIABLE_URL`` and ``DENIABLE_RESEARCH_URL``, otherwise those of each request.
     """
     app = Collector(__name__, static_folder=None)
     app.json.sort_keys = False  # type: ignore[attr-defined]  # questions stay in their order
@@ -54,7 +54,7 @@ def create_app(config: dict[str, Any] | None = None) -> Flask:
         RESEARCH_URL=os.environ.get("DENIABLE_RESEARCH_URL", ""),
         **access.COOKIE,
     )
-    app.url_map.merge_slashes = False  # whose redirects name the host that a request claims
+    app.url_map.merge_slashes = False  # else redirects name the host a request claims
     app.session_interface = access.Sessions()
     app.config.update(config or {"DATABASE": place_of(os.environ["DENIABLE_DB"])})
     app.extensions["pages"] = Pages(client_files(Path(app.config["CLIENT"])))

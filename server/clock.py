@@ -10,12 +10,12 @@ def today() -> date:
 
 
 def day_before(seconds: float) -> date:
-    """Return the day that it was so many seconds ago, in UTC."""
+    """Return which day it was this many seconds ago, in UTC."""
     return (datetime.now(UTC) - timedelta(seconds=seconds)).date()
 
 
 def now() -> float:
-    """Return the seconds since 1970, for researchers' sessions and attempts to log in."""
+    """Return the seconds since 1970, for researchers' sessions and attempts to sign in."""
     return time.time()
 
 

@@ -35,7 +35,7 @@ NOTHING = Spent((), 0)
 #: A survey, and a version and a wave of it.
 Key = tuple[str, str, int]
 
-#: The version and wave of the cell of a whole survey: of its totals, which know neither.
+#: Stands for the version and the wave in the key of a whole survey, whose totals have neither.
 WHOLE = ("", 0)
 
 
@@ -43,7 +43,7 @@ WHOLE = ("", 0)
 class Asked:
     """A survey as it is asked now: the version published last, and its open waves in order.
 
-    `steps` are the largest of all its versions: no new version takes back what was promised.
+    `steps` are the largest of all its versions, so that no new version takes back a promise.
     """
 
     current: Survey
@@ -60,7 +60,7 @@ class Known:
     reports: Mapping[tuple[str, bytes], tuple[str, int, str]]
     #: The spending of respondents who answered before, by survey and pseudonym.
     spent: Mapping[tuple[str, bytes], Spent]
-    #: A version with the same prices for each survey and terms that somebody in `spent` answered.
+    #: For each survey and terms that somebody in `spent` answered, a version with the same prices.
     priced: Mapping[tuple[str, str], Survey]
     #: The survey, wave and key of each invitation that exists and was not used.
     unused: Collection[tuple[str, int, bytes]]
@@ -124,7 +124,7 @@ class Decision:
     store must write them so: another order could show which report came with which pseudonym.
     """
 
-    #: 201 if the submission is to be stored, 200 if it was before, or why it is refused.
+    #: 201 if the submission is to be stored, 200 if it was stored before, or why it is refused.
     results: list[Refusal | int]
     reports: list[Report]
     charges: list[Charge]
@@ -153,20 +153,20 @@ class Intake(Protocol):
     - **Atomic**: `write` takes effect completely when `transaction` ends, or not at all if anything
       within it raises.
     - **Isolated**: what `read` returned still holds when `write` takes effect. Transactions of all
-      processes run as if one after another; that an invitation is used once and that no respondent
-      passes the cap depends on nothing else. One writer at a time is the simplest way: SQLite
+      processes run as if one after another. Nothing else ensures that an invitation is used once,
+      and that no respondent exceeds the cap. One writer at a time is the simplest way: SQLite
       queues writers for a file lock. With PostgreSQL it can be an advisory lock. Under SERIALIZABLE
       a transaction that fails to serialize must be run again from its `read`.
     - **Durable**: once `transaction` has ended, the rows survive a power failure. Devices delete
       their copy of a report as soon as it is acknowledged.
     - **Without history**: it writes rows in the given order, stores no time or row number with
-      them, and later removes what its log and its file tell of the order of arrival.
+      them, and later removes what its log and its file reveal of the order of arrival.
     """
 
     def transaction(self, waiting: Waiting) -> AbstractContextManager[Sequence[Submission]]:
         """Return a transaction of this thread, which is committed at its end, or rolled back.
 
-        It yields the submissions of the batch, those that came until nobody else could write.
+        It yields the submissions of the batch: all that came before it was the only writer.
         """
 
     def read(self, submissions: Sequence[Submission]) -> Known:
@@ -181,9 +181,9 @@ def take_in(
 ) -> Sequence[Refusal | int]:
     """Store a batch of submissions in one transaction, and return what became of each.
 
-    The submissions have been checked against their versions. They are asked for once the
-    transaction has begun, so that some can still come. If they are `simulated`, they are counted
-    as such; none of them bears a mark.
+    The submissions have been checked against their versions. `waiting` is called once the
+    transaction has begun, so that more can come until then. If they are `simulated`, they are
+    counted as such; none of them bears a mark.
     """
     with intake.transaction(waiting) as batch:
         decision = decide(batch, intake.read(batch), today, simulated)
@@ -239,7 +239,7 @@ class _Batch:
         if refusal is not None:
             return refusal
         charge = survey.charge_after(before, spent.charged)
-        # Every cap that was promised holds: of the terms answered, of this version, of the current.
+        # Each promised cap holds: that of the terms answered, of this version, of the current one.
         cap = min(
             version.cap for version in (survey, asked.current, *(version for version, _ in before))
         )
@@ -266,7 +266,7 @@ class _Batch:
                 return None
             return Refusal("invitation", "token", "none: the survey is open to all", "a token")
         if key is None:
-            return Refusal("invitation", "token", "that of an invitation", "none")
+            return Refusal("invitation", "token", "an invitation's token", "none")
         invitation = survey.id, wave, key
         if invitation in self._known.unused and invitation not in self.used:
             return None

@@ -38,7 +38,7 @@ def to_store(
 ) -> Counter[str]:
     """Give what devices would send to a store, and return how many were stored or refused.
 
-    If `simulated`, they are counted as such.
+    If `simulated`, the reports are counted as such.
 
     The keys of the counter are "stored", "known" (already stored), and each refusal's sentence.
     `tick` is called with the number of reports since its last call.
@@ -65,7 +65,7 @@ def to_store(
 def to_url(
     url: str, survey_id: str, payloads: Iterator[dict[str, Any]], tick: Callable[[int], None]
 ) -> Counter[str]:
-    """Send reports to a running server, as many devices would; else as `to_store`.
+    """Send reports to a running server, as many devices would; otherwise do as `to_store`.
 
     Raises
     ------
@@ -95,7 +95,7 @@ def to_url(
 
 
 class Client:
-    """One connection to a server, which is kept alive; a busy or lost server is tried again."""
+    """One lasting connection to a server; it tries a busy or lost server again."""
 
     def __init__(self, url: str, token: str | None = None) -> None:
         try:

@@ -15,5 +15,5 @@ def log(error: BaseException, doing: str = "") -> None:
         f"{Path(frame.filename).name}:{frame.lineno}"
         for frame in reversed(traceback.extract_tb(error.__traceback__))
     )
-    with suppress(OSError):  # of a log on the same full disk
+    with suppress(OSError):  # raised if the log is on a full disk
         print(f"deniable: {type(error).__name__}{doing} at {trail}", file=sys.stderr, flush=True)

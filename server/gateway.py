@@ -28,21 +28,21 @@ from server.writer import BUSY
 WRITERS = 48
 #: Threads for all other requests, so that pages are served however many reports come.
 READERS = 16
-#: New requests are refused once others waited for a thread so many seconds. Reading gets more time:
-#: a page does not work if one of its twenty-odd files is missing.
+#: New requests are refused once others waited this many seconds for a thread. Reading gets more
+#: time: a page does not work if one of its twenty-odd files is missing.
 WRITES_WAIT, READS_WAIT = 1.0, 5.0
-#: The most requests of each kind at the same time, since how long they wait is known only later.
+#: The most requests of each kind at the same time. How long they wait is known only later.
 MOST_WRITES, MOST_READS = 512, 4096
 #: The most bodies that are read at the same time, of at most 64 KiB each.
 MOST_BODIES = 1024
-#: Where researchers send survey files, with what these name, or parts of them: the longest body
-#: there, and the most of them at the same time, since anybody can send one.
+#: The paths to which researchers send survey files, the files that these name, or parts of them.
+#: A body there may be longer. Few may come at the same time, since anybody can send one.
 UPLOADS = r"/surveys/(new|[a-z0-9-]{1,64}/edit)"
 LONGEST_UPLOAD, MOST_UPLOADS = 8 * 1024 * 1024, 4
 #: Seconds that a body may take; a device gives up after as many.
 DEADLINE = 30.0
-#: Seconds for which a refusal is held back, from and to. Otherwise programs that retry at once,
-#: whatever they are told, would keep the worker busy with refusing.
+#: A refusal is held back for a random number of seconds between these. Otherwise programs that
+#: retry at once, whatever they are told, would keep the worker busy with refusing.
 HELD = (2.0, 6.0)
 
 SLOW = Refusal("too-slow", "body", f"all of it within {DEADLINE:.0f} seconds", "less")
@@ -75,7 +75,7 @@ class Lane:
         self._pool = ThreadPoolExecutor(threads)
         self._threads, self._most, self._longest = threads, most, longest
         self._under_way = 0
-        #: Seconds that the request waited which got a thread last.
+        #: Seconds for which the last request that got a thread had waited.
         self._waited = 0.0
 
     def is_full(self) -> bool:

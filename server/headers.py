@@ -60,15 +60,15 @@ WITHOUT_PROGRAM = (
     .replace("form-action 'none'", "form-action 'self'")
 )
 
-#: That of researchers' pages with live parts, which one program of ours keeps current.
+#: The policy of researchers' pages with live parts, which one program of ours keeps current.
 WITH_LIVE_PARTS = _POLICY.replace("form-action 'none'", "form-action 'self'")
 
-#: That of the page on which a draft is written: it frames the respondent's page, which is ours.
+#: The policy of the page that edits a draft. It frames the respondent's page, which is ours.
 WITH_PREVIEW = WITH_LIVE_PARTS.replace("img-src data:", "img-src data:; frame-src 'self'")
 
 
 def previewed(response: Response) -> Response:
-    """Return a respondent's page whose headers let our pages frame it, and it send nothing."""
+    """Return a respondent's page that our pages may frame, and that may send nothing."""
     name = "Content-Security-Policy"
     response.headers[name] = (
         response.headers[name]
@@ -96,7 +96,7 @@ def completed(headers: list[tuple[str, str]]) -> list[tuple[str, str]]:
 def added(app: _Wsgi) -> _Wsgi:
     """Return a WSGI application that adds these headers to views, errors and redirects alike.
 
-    In Flask's `after_request` they took a seventh of a request's time.
+    Flask's `after_request` took a seventh of a request's time for them.
     """
 
     def answer(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:

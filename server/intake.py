@@ -15,9 +15,9 @@ from server.writer import BUSY
 
 blueprint = Blueprint("intake", __name__)
 
-#: After how many seconds a busy server asks clients to come again, from and to: not all at once.
+#: A busy server asks each device to try again after a random number of seconds between these.
 AGAIN = (5, 20)
-_UNKNOWN_SURVEY = Refusal("not-found", "survey", "the id of a survey", "another")
+_UNKNOWN_SURVEY = Refusal("not-found", "survey", "the id of a survey", "an unknown one")
 _ANSWERS = {200: '{"status":"known"}\n', 201: '{"status":"stored"}\n'}
 
 
@@ -41,7 +41,7 @@ def received() -> bytes:
         If the request is no JSON or not of this origin, before its body is parsed.
     """
     if request.mimetype != "application/json":
-        raise Refused(Refusal("media-type", "Content-Type", "application/json", "another"))
+        raise Refused(Refusal("media-type", "Content-Type", "application/json", "another type"))
     if request.headers.get("Sec-Fetch-Site", "none") not in ("same-origin", "none"):
         raise Refused(Refusal("cross-site", "Sec-Fetch-Site", "same-origin", "another origin"))
     # One byte more than is allowed shows that a body is too long, whatever length it states.
@@ -71,7 +71,7 @@ def problem(refusal: Refusal) -> Response:
 
 @blueprint.errorhandler(StoreBusy)
 def busy(_: StoreBusy) -> Response:
-    """Ask to come again: the database is another machine's, and away."""
+    """Ask the device to try again: the database is on another machine, and cannot be reached."""
     return problem(BUSY)
 
 

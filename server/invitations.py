@@ -37,8 +37,8 @@ def check_digits(token: str) -> str:
     64. They reveal every single wrong digit, and every swap of two neighbors that differ:
 
     - A wrong digit at place i (counted from the right) changes the number by d · 64^i with
-      0 < abs(d) < 64. As p is a prime, above 64 and no factor of 64, it does not divide that, so
-      the remainder changes. A wrong check digit no longer spells the remainder.
+      0 < abs(d) < 64. As p is a prime above 64, it does not divide this change, so the remainder
+      changes. A wrong check digit no longer spells the remainder.
     - A swap of digits a and b at the places i + 1 and i changes it by (a - b) (64 - 1) 64^i,
       which p does not divide either.
     - A swap of the last digit x with the first check digit c, where the second is e and the 22

@@ -50,7 +50,7 @@ from server.wire import LINK_STATUS, PROTOCOL, STATUS, LinkQuery, _Body
 blueprint = Blueprint("openapi", __name__)
 
 _TYPES = {int: "integer", float: "number", Decimal: "number", str: "string", NoneType: "null"}
-#: Lists are of numbers.
+#: All lists hold numbers.
 _STRUCTURES: dict[Any, Schema] = {
     list: {"type": "array", "items": {"type": "number"}},
     dict: {"type": "object"},
@@ -113,7 +113,7 @@ def _paths() -> Schema:
                 },
                 requestBody={
                     "required": True,
-                    "description": f"At most {LONGEST_REQUEST} bytes; the same again on each try.",
+                    "description": f"At most {LONGEST_REQUEST} bytes, the same bytes on each try.",
                     "content": {"application/json": {"schema": reference("Submission")}},
                 },
             ),
@@ -228,7 +228,7 @@ _MODEL: tuple[tuple[str, str, str], ...] = (
     ("outcome", "A column.", _COLUMN),
     ("with", "A column; once for each predictor.", _COLUMN),
     ("product", "yes, for interactions.", "^(yes)?$"),
-    ("family", "By default what the outcome is.", f"^({'|'.join(FAMILIES)})?$"),
+    ("family", "By default the one that fits the outcome.", f"^({'|'.join(FAMILIES)})?$"),
     ("effects", "yes, for average marginal effects.", "^(yes)?$"),
     *((one.field, f"By default {one.words[0]}.", f"^({'|'.join(one.words)})?$") for one in CHOICES),
 )
@@ -246,7 +246,7 @@ _SHARES: Schema = {
 
 
 def protocol_schema() -> Schema:
-    """Return the JSON Schema (2020-12) of what devices get and send, and of all that is in it."""
+    """Return the JSON Schema (2020-12) of what devices get and send, with all its components."""
     parts, found, waiting = _schemas(), dict[str, Schema](), ["OpenSurvey", "Submission", "Link"]
     while waiting:
         name = waiting.pop(0)
@@ -286,7 +286,7 @@ def _schemas() -> Schema:
         "minProperties": 1,
     }
     shapes: list[Schema] = []
-    # Who is not asked a question has an empty report.
+    # A respondent who is not asked a question has an empty report on it.
     schemas = [channel.report_schema() for channel in CHANNELS.values()]
     for schema in (*schemas, SampledSubset.report_schema()):
         shapes += [schema] * (schema not in shapes)
@@ -326,7 +326,7 @@ def _schemas() -> Schema:
 def _row(kind: type, asked_for: type | None = None, **before: Schema) -> Schema:
     """Return the schema of a table's row, from the classes that have its columns.
 
-    Those of `asked_for` are there only if they were asked for, and may be null.
+    The columns of `asked_for` are there only if they were asked for, and may be null.
     """
     more = None if asked_for is None else _columns(asked_for, "null")
     return object_of(before | _columns(kind), more)

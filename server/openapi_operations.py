@@ -1,4 +1,4 @@
-"""Operations of the published description of the API, with all that can be answered."""
+"""Operations of the published description of the API, with all their responses."""
 
 from typing import Any
 
@@ -72,7 +72,7 @@ def status(*words: str) -> Schema:
     return object_of({"status": {"enum": list(words)}})
 
 
-#: The answer at an address that does not exist: with a slash in a survey's "id", say.
+#: The answer at an address that does not exist, such as one with a slash in a survey's "id".
 _NOWHERE: Schema = {"text/html": {"schema": {"type": "string"}}}
 
 

@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 
 _FOLDER = Path(__file__).parent / "languages"
 #: Tag, name, direction, decimal sign and mark between thousands (CLDR) of each language, with the
-#: digits 0 to 9; the first is used for unknown ones.
+#: digits 0 to 9. The first language is used for unknown ones.
 _SPOKEN = (
     ("en", "English", "ltr", ".", ","),
     ("de", "Deutsch", "ltr", ",", "."),
@@ -151,7 +151,7 @@ def numeral(number: int | float, language: Language) -> str:
         text = text.replace(",", "")
     minus = "-"
     if language.direction == "rtl":
-        # Else the minus of "-5" would stand to the right of its digits, as CLDR's own does not.
+        # Otherwise the minus of "-5" would stand to the right of its digits; CLDR's own does not.
         minus = "\u200e-"
     marks = str.maketrans({",": language.thousands, ".": language.decimal, "-": minus})
     return text.translate(marks)

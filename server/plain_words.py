@@ -1,4 +1,4 @@
-"""What is technical of a draft, in words for researchers who are no statisticians."""
+"""Plain words for the technical parts of a draft, for researchers who are no statisticians."""
 
 from analysis.core.domain import Estimand
 from analysis.survey.question import Question
@@ -11,12 +11,11 @@ _HOW = {
     "than any other.",
     "overlap": "The device sends some of the options: those that are true are likelier to be among "
     "these than others.",
-    "bits": "The device sends a yes or a no for each answer, and turns each of them round by "
-    "chance.",
+    "bits": "The device sends a yes or a no for each answer, and may flip each of them by chance.",
     "shift": "The device adds a number that it draws by chance.",
     "table": "The device draws what it sends, with chances that are fixed for each answer.",
 }
-#: What it does before, in public, by the encoder.
+#: What the device does before that, by the encoder; this step is public.
 _CODE = (
     "The device turns the answer into a short code that other answers share, and goes on with it. "
 )
@@ -60,7 +59,7 @@ def in_short(question: Question) -> str:
 
 
 def term(question: Question) -> str:
-    """Return what a methods section calls that."""
+    """Return the technical terms for this, as a methods section has them."""
     randomizer = question.randomizer
     told = (
         f"mechanism {question.mechanism.name}, channel {randomizer.channel.name}, ε = "

@@ -1,4 +1,4 @@
-"""Show progress on stderr: a bar on a terminal, else a line now and then."""
+"""Show progress on stderr: a bar on a terminal, otherwise a line now and then."""
 
 import sys
 from collections.abc import Callable
@@ -7,7 +7,7 @@ import click
 
 
 class Progress:
-    """A context for `total` things, whose value is called with the number that were just done."""
+    """A context for `total` things; its value is a function of how many were just done."""
 
     def __init__(self, total: int, label: str = "reports") -> None:
         self._total, self._label, self._done, self._told = total, label, 0, 0

@@ -1,4 +1,4 @@
-"""Proof of work: a device computes some seconds for a report (in `client/hashes.js`).
+"""Proof of work: a device computes for some seconds before it sends (in `client/hashes.js`).
 
 References
 ----------
@@ -18,7 +18,7 @@ def bits_of(version: str, wave: int, rid: str, work: int | None) -> int:
 
 
 def work(bits: int, version: str, wave: int, rid: str) -> int:
-    """Return the first number with so many bits of work, after 2^bits hashes on average."""
+    """Return the first number with this many bits of work, after 2^bits hashes on average."""
     if bits < 1:
         raise ValueError(f"bits must be at least 1, got {bits}")
     return next(number for number in count() if bits_of(version, wave, rid, number) >= bits)

@@ -73,7 +73,7 @@ def remarks(
             )
     told = suggestion(survey)
     if told:
-        # It begins with the ids of questions.
+        # The sentence begins with the ids of questions.
         ids, one_by_one, rest = told.partition(" are drawn one by one")
         yield (f"{', '.join(map(name, ids.split(', ')))}{one_by_one}{rest}")
     if survey.memos and spent_on([(survey, 2)]) > survey.cap:
@@ -118,7 +118,7 @@ def remarks(
 
 
 def on_page(survey: Survey, checks: Iterable[Check]) -> list[str]:
-    """Return the remarks but for the first, as whole sentences that name questions by wording."""
+    """Return all remarks but the first, as whole sentences that name questions by wording."""
     texts = {
         one.id: f"“{named(*(survey.text(one.spec.get(key, '')) for key in ('text', 'matrix')))}”"
         for one in survey.questions
@@ -144,15 +144,15 @@ def on_page(survey: Survey, checks: Iterable[Check]) -> list[str]:
 
 
 def _asked(draw: JointDraw, name: Callable[[str], str]) -> str:
-    """Return how many people are asked what, where each is asked some of a table's questions."""
+    """Return how many people are asked which questions, if each is asked only some of a table."""
     portions = zip(draw.questions, draw.randomizer.portions, strict=True)
     told = ", ".join(f"{name(question.id)} {1000 * float(part):.0f}" for question, part in portions)
     pairs = Counter(pair for sample in draw.samples for pair in combinations(sample, 2))
     asked = [pairs[pair] for pair in combinations(range(len(draw.questions)), 2)]
     fewest, most = (1000 * number / len(draw.samples) for number in (min(asked), max(asked)))
     text = (
-        f"of 1,000 people so many are asked: {told}; and two questions together from {fewest:.0f} "
-        f"to {most:.0f}. No table or model can have more than {draw.asks} of them"
+        f"of 1,000 people, this many are asked each question: {told}; {fewest:.0f} to {most:.0f} "
+        f"are asked any two. No table or model can have more than {draw.asks} of these questions"
     )
     times = draw.times_if_all_asked
     if times is None:
@@ -160,5 +160,5 @@ def _asked(draw: JointDraw, name: Callable[[str], str]) -> str:
     return (
         f"{text}. To ask everybody all {len(draw.questions)} within the same limits would take "
         f"{times:.2g} times the respondents for shares"
-        + (", so that ask is for a shorter form" if times < 1 else "")
+        + (", so ask only makes the form shorter" if times < 1 else "")
     )

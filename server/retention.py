@@ -1,7 +1,7 @@
-"""Keep reports no longer than promised, no trace of their order of arrival, and the schedule.
+"""Delete reports when it was promised, remove traces of their order, and keep the schedule.
 
-One thread of the server sees to it. Workers are other processes: from the database, and from the
-time of the server's lock file, their `/healthz` learns whether the thread still works.
+One thread of the server does this. Workers are other processes. Their `/healthz` learns from the
+database, and from the time of the server's lock file, whether the thread still works.
 """
 
 import threading
@@ -33,7 +33,7 @@ def keep_schedule(store: Store, day: date) -> None:
 
 
 class Keeper:
-    """Delete what is due from a database, in one look after another."""
+    """Look at a database again and again, and delete what is due."""
 
     def __init__(self, db: Place) -> None:
         self._db = db
@@ -43,7 +43,7 @@ class Keeper:
         self._due = True
 
     def look(self) -> None:
-        """Keep the schedule, delete what is due, write the file anew if waves were closed.
+        """Keep the schedule, delete what is due, and write the file anew if waves were closed.
 
         Then the success is recorded.
 
@@ -72,7 +72,7 @@ class Keeper:
             store.database.leave()
 
     def keep(self) -> None:
-        """Look forever; what fails is logged, and tried again at the next look."""
+        """Look forever. Log what fails, and try it again at the next look."""
         while True:
             try:
                 self.look()

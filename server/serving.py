@@ -37,12 +37,12 @@ _AGAIN = 1.0
 
 
 class PortError(Exception):
-    """The address cannot be listened on; the message says why."""
+    """The server cannot listen on the address; the message says why."""
 
 
 @dataclass(frozen=True)
 class Address:
-    """Where to listen: a port, of which 0 is one that the kernel picks, or a Unix socket."""
+    """Where to listen: a port, or a Unix socket. The kernel picks a free port for port 0."""
 
     host: str = ""
     port: int = 0
@@ -76,7 +76,7 @@ def held(wanted: Address) -> Iterator[Address]:
         holder.bind((host, wanted.port))
     except OSError as error:
         raise PortError(
-            f"{wanted.host}:{wanted.port}: cannot be listened on: {error.strerror}"
+            f"{wanted.host}:{wanted.port}: cannot listen there: {error.strerror}"
         ) from None
     with holder:
         yield Address(host, holder.getsockname()[1])
@@ -94,7 +94,7 @@ def _free(path: Path) -> None:
     except ConnectionRefusedError:
         path.unlink()
     except OSError as error:
-        raise PortError(f"{path}: cannot be listened on: {error.strerror}") from None
+        raise PortError(f"{path}: cannot listen there: {error.strerror}") from None
     else:
         raise PortError(f"{path}: another server listens on it")
 
@@ -112,9 +112,9 @@ def run(
     Parameters
     ----------
     database : str
-        What `server.store.places.place_of` finds the database by.
+        The text by which `server.store.places.place_of` finds the database.
     public : Address
-        Where respondents are served, and researchers unless `research` is given; from `held`.
+        Where respondents are served, and researchers unless `research` is given. `held` yields it.
     research : Address, optional
         Where researchers are served.
     workers : int
@@ -124,14 +124,14 @@ def run(
     named : tuple of str, optional
         The addresses by which respondents and researchers open pages, if a proxy has others.
     """
-    # Not forked: a child would inherit open database connections, and locks of other threads (of
-    # one that imports a module, say), which nothing in the child would ever release.
+    # Nothing is forked: a child would inherit open database connections, and locks of other threads
+    # (of one that imports a module, say), which nothing in the child would ever release.
     multiprocessing.set_start_method("spawn", force=True)
     os.environ["DENIABLE_DB"] = database
     os.environ["DENIABLE_KEY"] = secrets.token_hex(32)
     urls = [_url(public), _url(research or public)]
     if research is not None and public.socket is None:
-        # Researchers' pages tell respondents' address, which is another one than their own.
+        # Researchers' pages show respondents' address, which differs from their own.
         os.environ["DENIABLE_URL"] = urls[0]
     for name, url in zip(("DENIABLE_URL", "DENIABLE_RESEARCH_URL"), named, strict=True):
         if url is not None:
@@ -162,8 +162,8 @@ def worker() -> Gateway:
 def _application() -> Flask:
     """Return the application once its database can be used.
 
-    A database that several collectors share may be away when a worker starts again. If the worker
-    ended, and a second time, granian would end the server.
+    A database that several collectors share may be away when a worker starts again. granian would
+    end the server if the worker ended twice.
     """
     is_told = False
     while True:

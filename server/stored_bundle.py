@@ -21,7 +21,7 @@ def bundle_of(
     license: str = "",
     authors: tuple[str, ...] = (),
 ) -> bytes:
-    """Return the zip of a wave: with its reports only where these may be exported.
+    """Return the zip of a wave, with its reports only if these may be exported.
 
     `batch` is what the wave was asked with.
 

@@ -16,7 +16,7 @@ from analysis.survey.question import Question
 from analysis.survey.survey import Survey
 from server.stored_results import StoredWave
 
-#: In tenths, the largest ε that is tried where one is too small.
+#: The largest ε that is tried, in tenths, if a margin's own is too small.
 _MOST_TENTHS = 101
 #: The columns of the table of calibrated estimates.
 CALIBRATED_COLUMNS = (*ESTIMATE_COLUMNS, "uncalibrated")
@@ -24,7 +24,7 @@ CALIBRATED_COLUMNS = (*ESTIMATE_COLUMNS, "uncalibrated")
 
 @dataclass(frozen=True)
 class CalibratedWave:
-    """The calibrated estimates of a wave; sentences that whoever reads them must know."""
+    """The calibrated estimates of a wave, with notes that every reader of them needs."""
 
     rows: list[Estimate]
     notes: list[str]
@@ -38,7 +38,7 @@ def calibrated(
     Parameters
     ----------
     stored : StoredWave
-        Its reports are needed, since tallies do not tell who gave two answers.
+        Its reports are needed, since tallies do not show which two answers one person gave.
     shares : mapping
         By question, or ``question.option``, the share of each answer in the population.
     level : float
@@ -68,7 +68,7 @@ def calibrated(
             continue
         for place, name in enumerate(column_names(question)):
             columns, told = stored.columns([*margins, name])
-            # Averages within groups are spared what pulls correlations toward 0.
+            # Rounding pulls correlations toward 0, but does not affect averages within groups.
             notes |= dict.fromkeys(note for note in told if note != rounding(question))
             found = [
                 Margin(column, one) for column, one in zip(columns, shares.values(), strict=False)
@@ -103,7 +103,7 @@ def calibrated_rows(
 def _epsilon_needed(survey: Survey, margin: Margin) -> float | None:
     """Return the least ε, in tenths, at which a margin could be used; inf if none is enough.
 
-    It is None where that is not known: where a mechanism takes no ε, or reports do not simply
+    It is None where that is not known: a mechanism may take no ε, or its reports may do more than
     support a value or not.
     """
     names = {name: question for question in survey.questions for name in column_names(question)}

@@ -24,14 +24,15 @@ def ledger_of_survey(
     Parameters
     ----------
     batch : bool
-        Whether only what pages show is told: whole batches, from a minimum of reports on.
+        Whether to return only what pages show: whole batches, from a minimum of reports on.
 
     Raises
     ------
     Missing
         If there is no such survey.
     Withheld
-        If `batch`, and too few reports came; or if rows are of single respondents, and more come.
+        If `batch`, and too few reports came; or if rows are of single respondents, and more
+        reports may still come.
     ValueError
         If `delta` is not between 0 and 1.
     """

@@ -21,7 +21,7 @@ from server.clock import today
 from server.store import Store, StoreBusy
 from server.store.surveys import Open
 
-#: What is asked for instead of a version, to have all that can be pooled with the last.
+#: Stands for a version, and asks for all versions that can be pooled with the last.
 POOLED = "pooled"
 
 
@@ -44,7 +44,7 @@ def asked_now(store: Store, survey_id: str) -> Open:
 
 
 class StoredWave(CountedWave):
-    """One wave of one version of a stored survey, and what its reports tell.
+    """One wave of one version of a stored survey, and the results of its reports.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class StoredWave(CountedWave):
         The first digits of the version's hash; by default of the last published. `POOLED` is the
         last published together with all others that differ from it in words alone.
     batch : bool
-        Whether only what pages show is told: whole batches, from a minimum of reports on.
+        Whether to return only what pages show: whole batches, from a minimum of reports on.
 
     Raises
     ------
@@ -80,18 +80,18 @@ class StoredWave(CountedWave):
         self.asked_version = POOLED if version == POOLED else surveys[0].version[:12]
         self.survey = surveys[0]
         self._reports, self._surveys = store.reports, store.surveys
-        # What comes of a pilot is made up: no batch has to hide who answered.
+        # The answers of a pilot are made up, so no batch has to hide who answered.
         self._batch = batch = batch and not self.survey.is_pilot
         cells = store.surveys.cells(survey_id)
         parts = [
             _Part(one, cells.get((survey_id, one.version, self.number), Cell())) for one in surveys
         ]
         shown = [part for part in parts if part.is_shown or not batch]
-        #: The versions whose reports are told of, or the one that was asked for if none is.
+        #: The versions whose reports are shown, or the one that was asked for if none is.
         self.parts = shown or parts[:1]
         #: Versions that belong to them, but have too few reports to be shown.
         left_out = [part for part in parts if part not in self.parts]
-        # Whether anybody came at all is not told of a version that is not shown.
+        # A version that is not shown must not even reveal whether anybody answered it.
         self.left_out = [part.survey.version for part in left_out if batch or part.cell.n]
         #: Whether reports still come to one of these versions in this wave.
         self.is_open = (
@@ -102,7 +102,7 @@ class StoredWave(CountedWave):
 
     @property
     def version(self) -> str:
-        """The version; of several the beginnings of all, the last published first."""
+        """The version; for several, the beginnings of their hashes, the last published first."""
         if len(self.parts) == 1:
             return self.survey.version
         return "+".join(part.survey.version[:12] for part in self.parts)
@@ -117,7 +117,7 @@ class StoredWave(CountedWave):
         )
 
     def _taken(self, part: "_Part") -> int | None:
-        """Return the number of reports of the snapshot of a part that is shown; None if all are."""
+        """Return how many reports the shown snapshot of a part has; None if all are shown."""
         if not self._batch:
             return None
         if not part.is_shown:
@@ -170,7 +170,7 @@ class StoredWave(CountedWave):
     ) -> tuple[tuple[str, ...], Iterator[list[Sequence[Any] | NDArray[Any]]]]:
         """Return the names of columns, and the columns of a few thousand reports at a time.
 
-        The columns are the randomized reports, and what each is worth debiased.
+        The columns are the randomized reports, and the debiased weights of each.
 
         Raises
         ------
@@ -214,7 +214,7 @@ class StoredWave(CountedWave):
         self._check_unchanged()
 
     def _check_unchanged(self) -> None:
-        """Raise StoreBusy if what is shown changed since this was made: it was read in parts."""
+        """Raise StoreBusy if what is shown has changed since this object began to read it."""
         cells = self._surveys.cells(self.survey.id) if self._batch else {}
         for part in self.parts:
             now = cells.get((self.survey.id, part.survey.version, self.number), part.cell)
@@ -240,10 +240,10 @@ class StoredWave(CountedWave):
             )
 
     def _check_kept(self) -> None:
-        """Raise an error if the reports, all but their tallies, are deleted or not shown."""
+        """Raise an error if the reports are not shown, or were deleted except for their tallies."""
         if self.kept_until is not None:
-            told = f"kept until {self.kept_until}, and deleted then; estimates stay"
-            raise Missing(f"reports: were {told}")
+            told = f"they were kept until {self.kept_until}, and deleted then; estimates stay"
+            raise Missing(f"reports: {told}")
         self.check_settled()
 
     @property

@@ -1,4 +1,4 @@
-"""The tally of a stored wave: what `deniable tally export` gives away."""
+"""The tally of a stored wave, which `deniable tally export` writes."""
 
 import re
 import secrets
@@ -9,7 +9,7 @@ from analysis.study.tally.statement import Source
 from server.store import Store
 from server.stored_results import POOLED, Missing, StoredWave, Withheld
 
-#: What the log says under which a database got its random id, and counts left it.
+#: The words of the log for a database that got its random id, and for counts that left it.
 _COLLECTOR, _TALLY = "collector", "tally"
 
 #: Adds a line of the log: what was done, and to what.
@@ -17,7 +17,7 @@ Record = Callable[[str, str], None]
 
 
 def collector_of(store: Store, record: Record) -> str:
-    """Return the random id of a database, which it gets, and notes in its log, when first asked.
+    """Return the random id of a database; draw it, and note it in the log, at the first call.
 
     The log is never shortened, so the id stays. A copy of the database has the same one, unless it
     was made before.
@@ -26,9 +26,9 @@ def collector_of(store: Store, record: Record) -> str:
         for entry in store.log.entries():
             if entry.what == _COLLECTOR:
                 return entry.subject
-        # Of two that are drawn at once, the first holds.
+        # If two are drawn at once, the first one holds.
         record(_COLLECTOR, secrets.token_hex(16))
-    raise AssertionError("a line of the log was added, and is not there")
+    raise AssertionError("the line that was added to the log is not there")
 
 
 def tally_of(
@@ -44,8 +44,8 @@ def tally_of(
     Missing
         If several versions were asked for together.
     Withheld
-        If nothing is shown yet of what was asked in batches, or if fewer reports than a batch came
-        since a tally that was exported before.
+        If the wave was asked in batches and none is shown yet, or if fewer reports than a batch
+        came since a tally that was exported before.
     """
     if stored.asked_version == POOLED:
         raise Missing("version: expected one, since a tally is of one frozen survey, got pooled")

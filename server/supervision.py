@@ -22,8 +22,8 @@ def notify(state: str) -> None:
 def watch(answers: Callable[[], bool]) -> None:
     """Send a sign of life twice in each period that the manager set, while the server answers.
 
-    It returns at once where no manager waits for signs. One that misses them starts the server
-    again: a database that cannot be read or a full disk is no reason, since that would not help.
+    It returns at once if no manager waits for signs. A manager that misses them starts the server
+    again. That would not help against a full disk or a database that cannot be read.
     """
     period = os.environ.get("WATCHDOG_USEC", "")
     meant = os.environ.get("WATCHDOG_PID", str(os.getpid())) == str(os.getpid())

@@ -48,7 +48,7 @@ def survey_schemas() -> dict[str, Schema]:
     encoders = {"type": "array", "items": encoder, "minItems": 2}
     joint = {"encoders": encoders, "ratio": _PAIR, "each": _PAIR}
     whole = joint | {"channel": pattern}
-    # Where each is asked some questions: a channel for each sort of these.
+    # If each respondent is asked some questions, each combination of kinds has its own channel.
     some = joint | {"channels": {"type": "object", "additionalProperties": pattern}}
     return {
         "OpenSurvey": object_of(

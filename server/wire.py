@@ -14,11 +14,11 @@ from analysis.survey.survey import LONGEST_REQUEST, Survey
 from server.invitations import ISSUER
 from server.proof_of_work import bits_of
 
-#: What a device and a server speak, as docs/protocol.md specifies it. It is named beside a survey,
-#: outside its digest; where it is not named it is this one.
+#: The protocol that a device and a server speak, as docs/protocol.md specifies it. It is named
+#: beside a survey, outside its digest. By default it is this one.
 PROTOCOL = "deniable-1"
 
-#: The status of each reason to refuse; each is also the last word of the problem's `type`.
+#: The status of each reason to refuse. The reason is also the last word of the problem's `type`.
 STATUS = {
     "malformed": 400,
     "cross-site": 403,
@@ -152,7 +152,7 @@ def parse(body: bytes, version: Callable[[str], Survey | None]) -> Submission:
         raise _refused("malformed", error.field, error.expected, error.got) from None
     bits, asked = bits_of(read.version, read.wave, read.rid, read.work), survey.proof_of_work
     if bits < asked:
-        expected = f"a number that ends in a hash with {asked} leading zero bits"
+        expected = f"a number with which the hash has {asked} leading zero bits"
         raise _refused("malformed", "work", expected, "none" if read.work is None else "another")
     if read.rid == read.respondent:
         # Otherwise report and ledger would share a value by which they could be joined.

@@ -16,10 +16,10 @@ from server import failures
 from server.store import Store, StoreBusy, StoreError
 from server.wire import Refusal, Submission
 
-#: The most submissions in one transaction, and that wait for one; more have to try again.
+#: The most submissions in one transaction, and the most that wait for one. Others must try again.
 BATCH, QUEUE = 256, 512
-#: Seconds that a submission waits for a transaction, before its device has to try again; and those
-#: that a transaction may take, before new submissions are refused at once.
+#: Seconds that a submission waits for a transaction before its device has to try again; and
+#: seconds that a transaction may take before new submissions are refused at once.
 PATIENCE, STUCK = 5.0, 2.0
 #: Seconds without work after which the write-ahead log is truncated and a small file written anew.
 #: Under load, seconds between two truncations, and between two rewrites: so rare that 99 % of
@@ -88,10 +88,10 @@ class Writer:
         return began is not None and time.monotonic() > began + STUCK
 
     def has_failed(self) -> bool:
-        """Return whether a submission could lately not be stored, through no fault of its own.
+        """Return whether a submission could recently not be stored, through no fault of its own.
 
-        It is forgotten after a while: a proxy that sends no reports to an unhealthy server would
-        never learn that it has recovered.
+        The failure is forgotten after a while: a proxy that sends no reports to an unhealthy server
+        would never learn that the server has recovered.
         """
         failed = self._failed
         return failed is not None and time.monotonic() < failed + UNWELL

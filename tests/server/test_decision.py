@@ -313,8 +313,8 @@ def test_a_refused_report_leaves_its_invitation_unused() -> None:
 
 
 def test_an_invitation_is_required_if_either_version_requires_one() -> None:
-    assert refusal(submission(), current=INVITED).expected == "that of an invitation"
-    assert refusal(invited(key=None)).expected == "that of an invitation"
+    assert refusal(submission(), current=INVITED).expected == "an invitation's token"
+    assert refusal(invited(key=None)).expected == "an invitation's token"
     assert refusal(submission(invitation=b"key"), unused=[(1, b"key")]).expected == (
         "none: the survey is open to all"
     )

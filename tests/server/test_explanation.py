@@ -193,7 +193,7 @@ def test_a_bound_is_never_rounded_to_less() -> None:
         ('kind = "yes-no"', 1, "Anything that is sent can come from any answer, and from none."),
         (CHOICE, 1, "It is the same with every other answer."),
         (YES_NO, 1, "Nothing that is sent proves what anybody answered."),
-        (YES_NO, 5, "who sees what you send can be nearly sure of your answer."),
+        (YES_NO, 5, "whoever sees what you send can be nearly sure of your answer."),
         (YES_NO + "\nepsilon_forever = 2", 1, "all that you sent is at most 7.39 times as likely"),
         (YES_NO + "\nepsilon_forever = 2", 1, "An answer that changes can tell more"),
         (YES_NO + "\nepsilon_forever = 2\nstable = true", 1, "an answer that cannot change"),

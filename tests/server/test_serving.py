@@ -182,7 +182,7 @@ def test_a_taken_port_is_reported_in_one_line(survey_file: Path, tmp_path: Path)
             check=False,
         )
     assert done.returncode == 1
-    assert "cannot be listened on: Address already in use" in done.stderr
+    assert "cannot listen there: Address already in use" in done.stderr
     assert done.stderr.count("\n") == 1
 
 
