@@ -77,7 +77,7 @@ def forget_due(store: Store) -> None:
     """Delete the reports that may not be kept any longer; note it in the log, and say so."""
     deleted = store.upkeep.forget(today())
     if deleted:
-        record(store, "delete", f"{deleted} reports that were promised to be")
+        record(store, "delete", f"{deleted} reports, as promised")
         print_message(f"{deleted} reports were deleted, as the surveys promised")
 
 
@@ -209,8 +209,8 @@ def wave_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def write_new(output: Path, content: bytes) -> None:
     """Write a new file, completely or not at all.
 
-    A ClickException says if there is one, or it cannot be written. If the program is killed in
-    between, what is written is in a hidden file beside it, whose name ends in ``.part``.
+    A ClickException says if the file exists or cannot be written. If the program is killed in
+    between, the content is in a hidden file beside it, whose name ends in ``.part``.
     """
     try:
         if os.path.lexists(output):

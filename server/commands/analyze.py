@@ -77,8 +77,8 @@ _TEST_COLUMNS = tuple(field.name for field in fields(HypothesisTest))
     "ranked",
     multiple=True,
     metavar="COLUMN",
-    help="Print instead which ranks each answer of a column can have, and whether the first is "
-    "first: give it once for each.",
+    help="Print instead which ranks each answer of a column can have, and whether one is surely "
+    "first; give the option once for each column.",
 )
 @click.option("--model", "formula", help='Print a model instead, such as "y ~ x1 + x2".')
 @click.option(
@@ -123,8 +123,8 @@ def analyze(
 ) -> None:
     """Print estimates, or a model, of answers that were collected on paper or by another tool.
 
-    Without DATA, print a plan: how precise the results of so many --respondents will be. A formula
-    is a program: run none that you do not trust.
+    Without DATA, print a plan: how precise the results from --respondents will be. A formula is a
+    program: run none that you do not trust.
     """
     _check_options(options)
     if (data is None) == (respondents is None):
@@ -178,7 +178,7 @@ _OF_ALL = {"data", "design", "level", "form"}
 
 
 def _check_options(of_model: Iterable[str]) -> None:
-    """Refuse options that what is asked for has no use for; `of_model` are those of a model."""
+    """Refuse options that the chosen mode does not use; `of_model` are those of a model."""
     context = click.get_current_context()
     named = {one.name: one.opts[0] for one in context.command.params if one.name is not None}
     stated = {
@@ -288,7 +288,7 @@ def _print_model(
 
 
 def _check_scrambled(names: Iterable[str], formula: str, options: Mapping[str, Any]) -> None:
-    """Refuse scrambled numbers, but as the outcome of a linear model with robust errors."""
+    """Refuse scrambled numbers, except as the outcome of a linear model with robust errors."""
     outcome, _, predictors = formula.partition("~")
     for name in names:
         alone = outcome.strip().strip("`") == name and name not in names_in(predictors)

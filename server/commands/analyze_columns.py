@@ -27,7 +27,7 @@ from server.work.crossing import Crossed
 
 
 def print_dropped(table: Data, name: str = "") -> None:
-    """Say how many rows were left out; of a column, if it has its own rows and a name."""
+    """Say how many rows were left out: of all columns, or of the one with this name."""
     if table.dropped:
         rows = "1 row was" if table.dropped == 1 else f"{table.dropped} rows were"
         of = f"{name}: " * bool(name)
@@ -74,7 +74,7 @@ def print_together(
 
 
 def _number(table: Data, name: str) -> Numbers | None:
-    """Return a column that makes no table, but has a correlation; None of others."""
+    """Return a column that makes no table, but has a correlation; None for others."""
     if name in table.measured:
         powers = table.measured[name].powers
         return None if powers is None else Numbers(name, powers)
@@ -140,7 +140,7 @@ def print_ranks(
     """Print the ranks of the answers of each column, and in words which of them is first."""
     rows, told = [], []
     for name in dict.fromkeys(names):
-        # Each has its own rows, so that none loses some for another's empty cell.
+        # Each column is read alone, so that it loses no row to another column's empty cell.
         table = read_data(data, designs, [name])
         if _number(table, name) is not None:
             raise DataError(

@@ -47,7 +47,7 @@ def audit(
     server, the command compares only what is served: every byte and header of the pages of --survey
     (or of https://HOST/s/ID as --url), of /me, and of all that they load. Auditors in several
     places compare the hash of a page as served; on the server, --survey with --db prints the same.
-    With --quiet nothing is printed that moves with each report, so that a journal can keep it.
+    With --quiet it prints nothing that changes with each report, so a journal can keep the output.
     """
     given = context.get_parameter_source("db") is not click.core.ParameterSource.DEFAULT
     findings: list[Finding] = []

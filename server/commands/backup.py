@@ -133,7 +133,7 @@ def _add_to_series(
         write(copy, at, made.held)
         target = folder / name_of(stem, at, store.upkeep.last_day(copy))
         plain = copy.serialize()
-    # Noted before the file has its name: else, after a crash, the next one could differ too little.
+    # Note the backup before its file has its name: after a crash, the next could differ too little.
     age.encrypt(plain, recipients, target, lambda: store.backups.note(at, made.held))
     if made.replaces is not None:
         why = "the new one differs from it by less than a batch, and no batch will come"
@@ -175,10 +175,10 @@ def _delete(files: Mapping[Path, str]) -> None:
 )
 @_counts
 def prune(folder: Path, dry_run: bool, before: datetime | None, **counts: int) -> None:
-    """Delete backups of a series that may not be kept any longer, or need not.
+    """Delete backups of a series that must not, or need not, be kept any longer.
 
     `deniable backup --scheduled` does the same in its own folder; this command is for the folder to
-    which they are copied. It reads only the names of the files, so it needs no key. It names files
+    which they are copied. It reads only the names of the files, so it needs no key. It lists files
     with other names, such as backups made by hand, and does not delete them.
     """
     if not folder.is_dir():

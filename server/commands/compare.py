@@ -111,8 +111,8 @@ def test_(
         missing = [value for value in column.values if value not in shares]
         others = [value for value in shares if value not in column.values]
         if missing or others:
-            wrong = [f"missing are {', '.join(missing)}"] if missing else []
-            wrong += [f"unknown are {', '.join(other[:64] for other in others)}"] if others else []
+            wrong = [f"got none for {', '.join(missing)}"] if missing else []
+            wrong += [f"got unknown {', '.join(other[:64] for other in others)}"] if others else []
             raise ValueError(
                 f"{column.name}: --shares needs a share for each of {', '.join(column.values)}; "
                 + ", ".join(wrong)
@@ -207,7 +207,7 @@ def compare(
 
 @dataclass(frozen=True)
 class _Compared:
-    """Rows, where they belong, and the test of all answers together; None of a number."""
+    """Rows, their survey and waves, and the test of all answers; None for a number."""
 
     waves: Sequence[_Wave]
     where: dict[str, Any]
@@ -230,7 +230,7 @@ def _two_waves(waves: Sequence[CountedWave], question: str, level: float) -> _Co
 def _groups(
     stored: _Wave, groups: str, question: str, reference: str | None, level: float
 ) -> _Compared:
-    """Compare a question's answers among those who gave the answers to another."""
+    """Compare a question's answers between the groups that another question's answers make."""
     columns = _columns(stored, groups, question)
     if len(columns) != 2:
         raise ValueError(f"expected two different questions, got {question} twice")
@@ -311,9 +311,10 @@ def trend(
 
 
 def _columns(stored: _Wave, *wanted: str) -> list[Column]:
-    """Return columns of a wave, after printing what whoever reads them must know.
+    """Return columns of a wave, after printing the notes that their readers need.
 
-    That numbers were rounded at random is left out: it spares means, and all here is of means.
+    The note on numbers that were rounded at random is left out: it does not bias means, and only
+    means are printed here.
     """
     columns, notes = stored.columns(wanted)
     for note in notes:
@@ -336,8 +337,8 @@ def _of_waves(waves: Sequence[CountedWave], question: str) -> list[Column]:
     if survey.access == "panel" or asked.memo is not None:
         print_message(
             f"{name}: the same people may have answered in these waves, but standard errors assume "
-            "different people. They are too large if most people keep their answers, so less is "
-            "found, and too small if most change them"
+            "different people. They are too large if most people keep their answers, which hides "
+            "differences, and too small if most change them"
         )
     return columns
 
@@ -348,7 +349,7 @@ def _print(
     rows: Sequence[HypothesisTest] | Sequence[Comparison] | Sequence[Slope],
     form: str,
 ) -> None:
-    """Print rows with where they belong; in a text for people, of a version the first digits."""
+    """Print rows with their survey and waves; a text for people has a version's first digits."""
     last = waves[-1]
     version = last.version[:12] if form == "text" else last.version
     where = {"survey": last.survey.id, "version": version, **where}

@@ -16,8 +16,8 @@ def copy(source: Place, target: Place) -> None:
     """Copy a database into PostgreSQL, or from there into a file: all of it, or nothing.
 
     FROM and TO are files, or addresses such as postgresql://USER@HOST/DATABASE. No server may run
-    on FROM, and TO must be new. Then collect into one of the two alone: what respondents spend in
-    the one, the other does not know. Accounts come along; sessions and research tokens do not.
+    on FROM, and TO must be new. Then collect into only one of the two: neither knows what
+    respondents spend in the other. Accounts are copied; sessions and research tokens are not.
     """
     if target.exists():
         raise StoreError(f"{target}: expected a new database, got one that exists")
@@ -25,7 +25,7 @@ def copy(source: Place, target: Place) -> None:
     try:
         with store.database.unserved():
             record(store, "copy", str(target))
-            # Before it is copied: of both, tallies must not be merged.
+            # Both get the same id, so that nobody merges their tallies.
             collector_of(store, partial(record, store))
             store.copy_to(target)
     finally:

@@ -112,8 +112,8 @@ def _summarize(decoded: Decoded, false_discoveries: float, any_false: float | No
     level = f"{100 * decoded.confidence_level:g} %"
     if detected:
         print_message(
-            f"on average {level} of the intervals of the detected strings cover: each single "
-            f"interval misses in {100 * (1 - decoded.detected_level):.3g} % (Benjamini-Yekutieli)"
+            f"on average {level} of the intervals of the detected strings cover the truth: each "
+            f"one misses it in {100 * (1 - decoded.detected_level):.3g} % (Benjamini-Yekutieli)"
         )
     other = decoded.other
     print_message(

@@ -1,4 +1,4 @@
-"""`deniable deploy`: print the files by which a collector is run."""
+"""`deniable deploy`: print the files that run a collector."""
 
 from pathlib import Path
 from typing import Any
@@ -56,7 +56,7 @@ def deploy(kind: str, output: Path | None, **given: Any) -> None:
 
     nginx and caddy are for the proxy, systemd for the collector beside it with its daily backup and
     audit, and compose for both in containers. compose-postgres has two collectors, a PostgreSQL
-    database that they share, and the proxy before them. No file that exists is changed.
+    database that they share, and the proxy in front of them. No file that exists is changed.
     """
     try:
         files = made(kind, Settings(**given))

@@ -92,7 +92,7 @@ def _write_report(path: Path | None, rows: Sequence[Row]) -> None:
 
 
 def _summarize(what: str, rows: Sequence[Row], report_to: Path | None) -> None:
-    """Print how many rows became what, and without a report each that is not as it was."""
+    """Print how many rows had which outcome; without a report, also each changed or refused one."""
     outcomes = Counter(row.outcome for row in rows)
     told = ", ".join(f"{outcomes[one]} {one}" for one in dict.fromkeys(row.outcome for row in rows))
     print_message(f"{what}; of {len(rows)} rows {told}")

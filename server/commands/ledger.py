@@ -23,7 +23,7 @@ delta_of_totals = click.option(
     default=DELTA,
     show_default=True,
     callback=checked_by(check_delta),
-    help="The δ of totals, for all rules but the plain sum, which needs none.",
+    help="The δ of totals, for all rules except the plain sum, which needs none.",
 )
 
 

@@ -195,7 +195,7 @@ def _write(path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         if path.is_file():
-            path.unlink()  # half of it
+            path.unlink()  # it may be half written
         raise _unwritable(path, error) from None
     print_message(f"the whole plan is in {path}")
 

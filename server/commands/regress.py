@@ -1,4 +1,4 @@
-"""`deniable regress`: fit models, and what `analyze` needs to do so, too."""
+"""`deniable regress`: fit models; `analyze` uses the same options."""
 
 import json
 import sys
@@ -31,7 +31,7 @@ _PREDICTED_COLUMNS = tuple(field.name for field in fields(Predicted))
 
 
 def _choice(*names: str, choices: Sequence[str], meaning: str) -> Callable[..., Any]:
-    """Return an option that is one of several words, of which the first is the usual one."""
+    """Return an option that is one of several words, by default the first."""
     return click.option(
         *names,
         type=click.Choice(list(choices)),
@@ -81,7 +81,7 @@ _INTERVAL = _choice(
 
 
 def model_options(command: Callable[..., Any], interval: bool = True) -> Callable[..., Any]:
-    """Add the options of a model, the last unless not `interval`: their names are `regress`'s."""
+    """Add the options of a model, that of the kind of interval only if `interval`."""
     for option in reversed((*_OPTIONS_OF_MODEL, _INTERVAL) if interval else _OPTIONS_OF_MODEL):
         command = option(command)
     return command
@@ -133,9 +133,9 @@ def print_model(
 ) -> None:
     """Fit a model; print its terms, then a row on the fit, or one JSON object of all.
 
-    If `predicted`, print what it predicts instead of its terms. `options` are those of
-    `regress`; with its `effects` these are printed instead. `simulated` is how many of the reports
-    were, which is a column of all tables but of that of the fit; None for data from elsewhere.
+    If `predicted`, print the model's predictions instead of its terms. `options` are those of
+    `regress`; with `effects`, marginal effects are printed instead. `simulated` is the number of
+    simulated reports, a column of all tables except that of the fit; None for data from elsewhere.
     """
     with _bar() as progress:
         model = regress(
@@ -165,7 +165,7 @@ def print_model(
 
 @contextmanager
 def _bar() -> Iterator[Callable[[float], None] | None]:
-    """Show a progress bar on a terminal: most fits take no second, but a few take a minute."""
+    """Show a progress bar on a terminal: most fits take under a second, but a few take a minute."""
     if not sys.stderr.isatty():
         yield None
         return

@@ -53,7 +53,7 @@ def restore(source: Path, keep_open: bool, identity: str | None, db: Place) -> N
             forget_due(store)
             findings = audit_database(store, today())
             wrong = "; ".join(fact.finding for fact in findings if not fact.ok)
-        except Exception as error:  # of a file in which anything may stand
+        except Exception as error:  # from a file that may hold anything
             wrong = f"it cannot be read: {type(error).__name__}"
         if wrong:
             raise StoreError(f"{source}: is damaged: {' '.join(wrong.split())}")

@@ -78,7 +78,7 @@ from server.stored_tally import collector_of
 @click.option(
     "--rank",
     is_flag=True,
-    help="Print instead which ranks each answer can have, and whether the first is first.",
+    help="Print instead which ranks each answer can have, and whether one is surely first.",
 )
 @totals_options
 @click.option(
@@ -159,7 +159,7 @@ def estimate(
         )
         for other, n in of_versions.items():
             if other not in printed:
-                print_message(f"not among these: {n} reports under --version {other[:12]}")
+                print_message(f"{n} reports under --version {other[:12]} are not among these")
 
 
 def _print_estimates(

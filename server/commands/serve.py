@@ -60,7 +60,7 @@ def _address(_context: click.Context, _parameter: click.Parameter, text: str | N
 @click.option(
     "--research-url",
     callback=_address,
-    help="Researchers' address, for links to set up accounts.  [where they are asked for]",
+    help="Researchers' address, for links to set up accounts.  [that of the request]",
 )
 @click.option("--workers", type=click.IntRange(1, 64), default=2, show_default=True)
 @click.option(
@@ -83,9 +83,9 @@ def serve(
 ) -> None:
     """Publish the files, open a wave of each, and serve every open survey of the database.
 
-    --port 0 takes a free port. Prints the addresses and a new research token, which is good
-    until the server stops. A survey that was closed stays closed, unless its file is given. One
-    that was published in the browser stays closed until it is opened there, or with `open`.
+    --port 0 takes a free port. The command prints the addresses and a new research token, which is
+    valid until the server stops. A survey that was closed stays closed, unless its file is given. A
+    survey published in the browser stays closed until it is opened there, or with `open`.
     """
     if research_port is None and (socket is not None or not is_loopback(host)):
         where = f"--host {host}" if socket is None else "--socket"
@@ -99,7 +99,7 @@ def serve(
     store = Store(db, create=new or bool(surveys))
     token = secrets.token_urlsafe(24)
     with ExitStack() as stack:
-        # Before anything is written: a start that fails must not disturb a server that runs.
+        # Addresses come before any writing: a start that fails must not disturb a running server.
         wanted = Address(host, port) if socket is None else Address(socket=socket)
         public = stack.enter_context(held(wanted))
         research = None
@@ -135,7 +135,7 @@ def _put_in_order(store: Store) -> None:
 
 
 def _prepare(store: Store, surveys: list[Survey], wave: int | None) -> None:
-    """Publish surveys and open a wave of each, or without any, of those that are not closed."""
+    """Publish surveys and open a wave of each; without any, of all surveys that are not closed."""
     for survey in surveys:
         publish_in(store, survey)
     for name in [survey.id for survey in surveys] or store.surveys.ids():

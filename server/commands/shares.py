@@ -15,7 +15,7 @@ _INTERVAL = click.option(
     type=click.Choice(list(INTERVALS)),
     default=next(iter(INTERVALS)),
     show_default=True,
-    help="Kind of interval of shares that reports simply support or not.",
+    help="Kind of interval, for shares of values that a report either supports or not.",
 )
 _OPTIONS = (
     click.option(
@@ -39,7 +39,7 @@ def share_options(command: Callable[..., Any], interval: bool = True) -> Callabl
 
 
 def warn_of_constrained(shares: Sequence[Constrained], method: str) -> None:
-    """Say what constrained shares are good for, and where another method was used than asked."""
+    """Say what constrained shares are good for, and where `method` could not be used."""
     print_message(
         "constrained: for display only, biased upward for rare answers; intervals and conclusions "
         "are those of estimate"

@@ -98,7 +98,7 @@ def simulate(
         wave = _served_wave(url, survey, wave)
         print_message(
             f"{url}: cannot distinguish these reports from those of real people, and does not "
-            "count them as simulated; reports that go into a database with --db are counted so"
+            "count them as simulated; only a database that --db names counts them so"
         )
         sent = worked(survey, payloads(survey, rows, wave, seed))
         with Progress(len(rows)) as tick:

@@ -70,7 +70,7 @@ def check_tally(context: click.Context, tally: Path | None, frozen: Path | None)
 
 @click.group()
 def tally() -> None:
-    """Counts of collectors that never meet: export each one's, and merge them."""
+    """Export the counts of collectors that never meet, and merge them."""
 
 
 @tally.command()
@@ -94,7 +94,7 @@ def export(
     output: Path | None,
     db: Place,
 ) -> None:
-    """Print the counts of a wave as JSON: no report, but how many count for each symbol.
+    """Print the counts of a wave as JSON: how many reports count for each symbol, and no report.
 
     It names this database by a random id, so that nobody merges it twice.
     """
@@ -112,7 +112,7 @@ def export(
     if counted.reports < minimum and not stored.survey.is_pilot:
         print_message(
             f"wave {stored.number}: the survey promised to show results from {minimum:,} reports "
-            f"on, and these are {counted.reports:,}: show only tallies that they are merged into"
+            f"on, and these are {counted.reports:,}: merge them into a larger tally, and show that"
         )
     put(counted, output)
 
@@ -124,7 +124,7 @@ def export(
 def merge(files: tuple[Path, ...], frozen: Path | None, output: Path | None) -> None:
     """Print the sum of tallies as JSON, after comparing their version, wave and questions.
 
-    Exit status 1 if they differ, or if a collector is counted by two of them.
+    The exit status is 1 if they differ, or if a collector is counted by two of them.
     """
     survey = survey_of(frozen)
     read = [(str(file), read_tally(str(file), _content(file), survey)) for file in files]
@@ -148,7 +148,7 @@ def put(counted: Tally | CountedRows, output: Path | None) -> None:
 
 
 def lines_of(data: dict[str, Any]) -> Iterator[str]:
-    """Yield an object as JSON: a line for each member, and for each of those of `questions`."""
+    """Yield an object as JSON: a line for each member, and one for each member of `questions`."""
     write = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
     last = list(data)[-1]
     yield "{"
@@ -180,7 +180,7 @@ def counted_wave(
     batch: bool,
     db: Place,
 ) -> CountedWave:
-    """Return the wave of a file of a tally, if one is named, or else of a database."""
+    """Return the wave of a tally's file, if one is named, otherwise of a database."""
     check_tally(context, tally, frozen)
     if tally is None:
         return StoredWave(Store(db), survey_id, wave, version, batch)

@@ -1,4 +1,4 @@
-"""Which waves `compare` and `trend` are about: of a database, or of files of tallies."""
+"""The waves that `compare` and `trend` use, from a database or from files of tallies."""
 
 from collections.abc import Callable, Sequence
 from math import isfinite
@@ -22,7 +22,7 @@ def tallies_options(command: Callable[..., Any]) -> Callable[..., Any]:
         multiple=True,
         type=click.Path(path_type=Path),
         metavar="FILE",
-        help="Of these files instead of a database, one of each wave; may be given again.",
+        help="Read these files instead of a database, one for each wave; may be given again.",
     )(frozen_survey(command))
 
 
@@ -38,7 +38,7 @@ def waves_of(
     batch: bool,
     db: Place,
 ) -> list[CountedWave]:
-    """Return the waves of files of tallies, if any is named, or else of a database.
+    """Return the waves of files of tallies, if any is named, otherwise of a database.
 
     `waves` are the numbers that were given as text, None for all of the database, or the last two
     if `only_two`. Those of files are in their order in time.
@@ -46,12 +46,12 @@ def waves_of(
     Raises
     ------
     ValueError
-        If a number is none, or `only_two` and there are more or fewer.
+        If a text is no number, or if `only_two` and there are not two waves.
     """
     check_tally(context, next(iter(tallies), None), frozen)
     if tallies:
         if waves is not None:
-            raise click.UsageError("--waves goes with --db: a file says of which wave it is")
+            raise click.UsageError("--waves goes with --db: a file says which wave it counts")
         found = _of_files(tallies, survey_id, version, frozen)
         if only_two and len(found) != 2:
             raise ValueError(f"--tally: expected two files, of two waves, got {len(found)}")
@@ -97,7 +97,7 @@ def _of_files(
         if found.number in waves:
             raise DataError(
                 f"{file}: expected a file of each wave, got wave {found.number} again, as in "
-                f"{waves[found.number][0]}; deniable tally merge adds tallies of one wave up"
+                f"{waves[found.number][0]}; deniable tally merge adds up tallies of one wave"
             )
         waves[found.number] = file, found
     return [found for _, (_, found) in sorted(waves.items())]

@@ -158,7 +158,7 @@ def test_text_is_for_people(db: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["test", "work", "mood", "--shares", "1=.5,2=.5"], "missing are 3, no-answer"),
+        (["test", "work", "mood", "--shares", "1=.5,2=.5"], "got none for 3, no-answer"),
         (["test", "work", "harassed", "--shares", "yes=.5,no=.2"], "must sum to 1, got 0.7"),
         (["test", "work", "harassed", "--shares", "yes=2"], "a share from 0 to 1"),
         (["test", "work", "harassed", "--shares", "yes=1/0"], "a share from 0 to 1"),

@@ -68,7 +68,7 @@ def test_decode_prints_exactly_the_columns_of_the_original(files: list[object]) 
         assert 0 <= float(row["prop_low_95"]) < float(row["prop_high_95"]) <= 1
         assert float(row["estimate"]) == pytest.approx(PEOPLE * float(row["proportion"]), rel=1e-8)
     assert "3 of 5 strings detected; on average about 5 % of them are false" in result.stderr
-    assert "each single interval misses in 3 % (Benjamini-Yekutieli)" in result.stderr
+    assert "each one misses it in 3 % (Benjamini-Yekutieli)" in result.stderr
     assert "strings that are not in the map: " in result.stderr
 
 
