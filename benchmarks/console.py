@@ -127,7 +127,7 @@ def main() -> int:
         first = Researcher(server)
         page = f"/surveys/{intake.SURVEY}"
         first.ask(f"{page}/trial", page, respondents="3000")
-        first.wait(f"{page}/trial", "It is being filled")
+        first.wait(f"{page}/trial", "The copy is being filled")
         server.load(2, CONNECTIONS)  # to warm up
         for _ in range(given.rounds):
             rates["alone"].append(server.load(given.seconds, CONNECTIONS).rate)

@@ -1,4 +1,4 @@
-"""One's own account: set up by a link, with a password that is chosen or made; its sessions."""
+"""A researcher's own account: its setup by a link, its password and its sessions."""
 
 from flask import abort, g, redirect, render_template, request
 from werkzeug.exceptions import TooManyRequests
@@ -23,7 +23,7 @@ def _chosen(name: str) -> str:
 
 @blueprint.get("/setup/<code>")
 def ask_to_set_up(code: str) -> str | tuple[str, int]:
-    """Ask for a password: programs that look at links in mails send no form."""
+    """Ask for a password first: programs that open links in mails send no form."""
     found = the_store().access.setup(code, now())
     page = render_template("setup.html", found=found, shortest=access.SHORTEST)
     return page, 200 if found else 404

@@ -28,7 +28,7 @@ blueprint.add_app_template_filter(marked)
 INTERVALS = ("clopper-pearson", *(one for one in KNOWN_INTERVALS if one != "clopper-pearson"))
 
 
-#: The most bytes of a form that are read, where no survey file or a part of one is sent.
+#: The most bytes of a form that sends neither a survey file nor a part of one.
 LONGEST_FORM = 16 * 1024
 #: The views that everybody may see.
 _OPEN = ("research.login", "research.log_in", "research.ask_to_set_up", "research.set_up")
@@ -36,7 +36,7 @@ _OPEN = ("research.login", "research.log_in", "research.ask_to_set_up", "researc
 
 @blueprint.before_request
 def let_in() -> Response | None:
-    """Let known researchers in; answer others with a page to log in on, or with a challenge."""
+    """Let known researchers in; answer others with a page to sign in on, or with a challenge."""
     request.max_content_length = LONGEST_FORM
     if re.fullmatch(UPLOADS, request.path):
         request.max_content_length = request.max_form_memory_size = LONGEST_UPLOAD
@@ -71,9 +71,9 @@ def _challenge() -> Response:
 
 
 def _told(told: str, status: int) -> Response:
-    """Return an answer in words: to browsers that ask for a page a page, with the way back."""
+    """Return an answer in words: a page with a way back if a browser asks for a page."""
     if g.get("researcher") is not None and is_page():
-        # A survey that does not exist is no way back.
+        # Nobody can go back to a survey that does not exist.
         survey_id = (request.view_args or {}).get("survey_id") if status != 404 else None
         return Response(render_template("refused.html", told=told, survey_id=survey_id), status)
     return told_alone(told, status)

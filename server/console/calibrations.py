@@ -36,7 +36,7 @@ class Known:
 
 
 def knowable(survey: Survey) -> Iterator[Known]:
-    """Yield the questions whose shares can be known: of one of several listed answers."""
+    """Yield the questions whose shares can be known: those with one of several listed answers."""
     for question in survey.questions:
         is_listed = question.domain.estimand is Estimand.SHARES and has_columns(question)
         if is_listed and column_names(question) == [question.id]:

@@ -1,4 +1,4 @@
-"""What forms of the editor ask to have changed of a draft, and the changes themselves."""
+"""The changes of a draft that the editor's forms ask for, and how each is made."""
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -120,7 +120,7 @@ def changed(file: DraftFile, asked: Change, reading: Reading) -> str:
     Conflict
         If the part is not as it was seen.
     ValueError
-        If something that was typed is not what is expected; the message says what is.
+        If a typed value is not as expected; the message says what is expected.
     """
     do, _, _ = asked.do.partition(":")
     if do not in _ACTIONS:
@@ -185,7 +185,7 @@ def field_of(asked: Change, error: ValueError, file: DraftView, survey: Survey) 
 
 def _speak(file: DraftFile, languages: Sequence[str], forgets: bool) -> None:
     """Give the survey these languages; `forgets` allows losing texts in other languages."""
-    # If none stays, texts are plain: those of the first.
+    # If no language stays, texts are plain, and those of the first language remain.
     kept = {*languages, *file.languages[: not set(languages) & set(file.languages)]}
     lost = {tag: file.texts_in(tag) for tag in file.languages if tag not in kept}
     if any(lost.values()) and not forgets:
@@ -267,7 +267,7 @@ def _check_unneeded(name: str, reading: Reading) -> None:
 
 
 def _keep_heading(file: DraftFile, part: str, after: list[str]) -> None:
-    """Let the next question begin with the heading and the page of a question that goes."""
+    """Let the next question take over the heading and the page of a deleted question."""
     data = file.data(part)
     if not after:
         return
@@ -296,14 +296,14 @@ def _scale(file: DraftFile, asked: Change, reading: Reading) -> str:
     costs = asked_costs(reading, name, lambda: file, asked.form.values)
     if costs.problem:
         raise ValueError(costs.problem)
-    # Fieldwork shows the number of a published study, which is its owners' to set.
+    # Fieldwork shows the number of a published study, which only owners may set.
     if g.researcher.role == "owner" or not the_store().surveys.has(name):
         the_store().studies.plan(name, costs.respondents)
     return asked.part
 
 
 def _limit(file: DraftFile, asked: Change, reading: Reading) -> str:
-    """Set the limit of ε of all waves to what the waves that are planned cost."""
+    """Set the limit of ε of all waves to the cost of the planned waves."""
     name = str(file.data(STUDY)["id"])
     costs = asked_costs(reading, name, lambda: file, asked.form.values)
     if costs.problem:
@@ -324,7 +324,7 @@ _ACTIONS: dict[str, Callable[[DraftFile, Change, Reading], str]] = {
     "scale": _scale,
     "limit": _limit,
 }
-#: How the history tells what was done to a part, or behind it.
+#: The history's words for what was done to a part, or behind it.
 DONE = {
     "save": "changed",
     "add": "added a question behind",
@@ -337,5 +337,5 @@ DONE = {
     "scale": "changed every ε, at",
     "limit": "changed the limit of all waves, at",
 }
-#: What changes nothing of the part that is shown.
+#: Actions that change nothing of the part that is shown.
 _ANYWHERE = ("add", "together", "scale", "limit", "up", "down")

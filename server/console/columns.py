@@ -77,9 +77,9 @@ class Names:
         return self._columns.get(name, name)
 
     def value(self, name: str, value: str) -> str:
-        """Return what a value of a column is called; of a number it has four digits.
+        """Return what a value of a column is called; a number is written with four digits.
 
-        Its mean, which tables name among its values, keeps its name.
+        The mean, which tables name among the values, keeps its name.
         """
         if name in self._numbers and value not in self._values[name]:
             try:
@@ -111,8 +111,7 @@ def asked_column(survey: Survey, field: str) -> str:
 def bars(rows: Iterable[tuple[str, dict[str, Any]]], level: float) -> list[Bar]:
     """Return the bars of rows with labels; those without a finite interval are left out.
 
-    Where next to nothing can be said a bar has no estimate, which may be far from all that is
-    possible.
+    If next to nothing can be said, a bar has no estimate: it may be far from every possible value.
     """
     return [
         Bar(

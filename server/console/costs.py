@@ -27,7 +27,7 @@ from server.extensions import the_store
 from server.plain_words import how, term
 from server.remarks import on_page
 
-#: Respondents that a study is thought to have until somebody says how many.
+#: The assumed number of respondents, until somebody states it.
 USUAL = 400
 MOST = 100_000
 #: The form of a total that can be typed, and the largest one.
@@ -42,7 +42,7 @@ class Line:
 
     `epsilon` and the half-width that is expected are in words. `draw` names the draw that a
     question goes into with others: then its ε is in the line of that draw, of the kind "draw".
-    `is_little` says that results as precise as this tell little.
+    `is_little` says that results as precise as this show little.
     """
 
     name: str
@@ -58,8 +58,8 @@ class Line:
 class Costs:
     """The costs of a draft with this many `respondents` and `waves`.
 
-    Its ε may be those that somebody tries out; `stored` is what one wave costs in the file.
-    `problem` says why a total that was asked for cannot be.
+    Its values of ε may be those that somebody tries out; `stored` is what one wave costs in the
+    file. `problem` says why a total that was asked for is impossible.
     """
 
     reading: Reading
@@ -187,13 +187,13 @@ def asked_costs(
 ) -> Costs:
     """Return the costs with the respondents, waves and total that an address or a form asks for.
 
-    The file is opened for a total alone, and changed to it, unless there is a problem with it.
+    Only a total opens the file, which is then changed to that total unless it is impossible.
     """
     values = request.args if given is None else given
     planned = the_store().studies.get(survey_id).planned or USUAL
     respondents = _number(values, "respondents", MOST) or planned
     stored = wave_total(reading.survey)
-    # Who states a limit plans as many waves as it is enough for, until they say how many.
+    # An author who states a limit plans as many waves as it allows, until they say how many.
     allowed = 0 if reading.low_cap else waves_within(reading.survey, reading.survey.cap)
     usual = allowed if 0 < allowed <= MOST_WAVES else 1
     waves = _number(values, "waves", MOST_WAVES) or usual

@@ -44,8 +44,8 @@ def reference(result: dict[str, Any]) -> str:
 def telling(result: dict[str, Any], names: Names) -> list[str]:
     """Return a sentence for each difference between groups whose interval has no 0 in it.
 
-    Of an estimate that is impossible, or next to which nothing can be said, the interval alone is
-    told: that is possible, and holds.
+    If an estimate is impossible, or nearly nothing can be said about it, the sentence gives only
+    the interval, which is possible and valid.
     """
     first, second = result["names"]
     sentences = []

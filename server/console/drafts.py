@@ -45,7 +45,7 @@ def the_draft(survey_id: str, number: int | None = None) -> Draft:
 
 
 def reading_of(draft: Draft) -> Reading:
-    """Return what a draft is; a draft that is stored has no mistake with which it were none."""
+    """Return what a draft says. A stored draft has no mistake that prevents reading it."""
     return read_draft(draft.toml, the_store().drafts.files(draft.id))
 
 
@@ -84,7 +84,7 @@ def begin() -> BaseResponse | str:
     try:
         return ways.get(how, ways["nothing"])()
     except ValueError as error:
-        # What a file has in it is told of the field in which it was chosen.
+        # A mistake in a file is shown at the field in which the file was chosen.
         fields = {"template": "template-id", "file": "files", "tool": "tool-files"}
         note(field_named(error, fields.get(how, "id")), str(error))
         return _new_page()
@@ -138,7 +138,7 @@ def _import(
         raise SurveyError(f"{name}: no question can be imported: {told}")
     file = DraftFile(imported.toml)
     file.put(STUDY, "id", free_id(str(file.data(STUDY)["id"]), _ids()))
-    # It was read when it was built, but for the channels of its numbers, which take long.
+    # The file was read when it was built, except the channels of its numbers, which take long.
     answer = _began(file, {}, f"imported {name}", report(imported.rows))
     return redirect(answer.location.replace("/edit", "/history#imported"), 303)
 
@@ -146,9 +146,9 @@ def _import(
 def _began(
     given: str | DraftFile, files: Mapping[str, bytes], what: str, imported: str = ""
 ) -> BaseResponse:
-    """Store the first version of a draft, or another one of a draft that there is.
+    """Store the first version of a draft, or the next version of a draft that exists.
 
-    A text is read first; a file is one that is known to be a survey.
+    A text is read first; a `DraftFile` is already known to be a survey.
     """
     if isinstance(given, str):
         read_draft(given, files)
@@ -196,7 +196,7 @@ def _first_file() -> str:
 
 
 def _free_id(name: str, field: str) -> str:
-    """Return an id that was typed into a field; raise Mistake if it is none, or taken."""
+    """Return an id that was typed into a field; raise Mistake if it is invalid or taken."""
     if not ID.fullmatch(name):
         raise Mistake(field, f"Id: expected letters of a-z, digits and -, got {name[:64]!r}")
     if name in _ids():
@@ -228,7 +228,7 @@ def begin_again(survey_id: str) -> BaseResponse:
     """Begin a draft of the next version of a survey that was published without one."""
     survey = asked_now(the_store(), survey_id).survey
     if survey.is_pilot:
-        abort(409, "This is a copy itself.")
+        abort(409, "This survey is a copy itself.")
     if the_store().drafts.get(survey_id) is not None:
         abort(409, f"There is a draft of {survey_id} already.")
     for names in (False, True):
@@ -242,7 +242,7 @@ def begin_again(survey_id: str) -> BaseResponse:
 @blueprint.get("/surveys/<survey_id>/file")
 @access.for_analysts
 def download_draft(survey_id: str) -> BaseResponse:
-    """Send the file of a draft, or of an earlier version of it; or as one of another tool."""
+    """Send the file of a draft, or of an earlier version; or a questionnaire of another tool."""
     draft = the_draft(survey_id, _number("number"))
     tool = request.args.get("to")
     if tool is None:
@@ -280,7 +280,7 @@ def history(survey_id: str) -> str:
 
 
 def _ranges(file: DraftView) -> int:
-    """Return how many ranges of numbers a draft has, for each of which a channel is designed."""
+    """Return how many ranges of numbers a draft has; a channel is designed for each."""
     low, high, step = (file.values(key) for key in ("min", "max", "step"))
     return len({(low[one], high[one], step[one]) for one in low if low[one] is not None})
 
@@ -296,7 +296,7 @@ def change_history(survey_id: str) -> BaseResponse:
             raise Mistake("sure", f"To delete the draft, type {survey_id}.")
         writers = {version.who for version in the_store().drafts.history(survey_id)}
         if g.researcher.role != "owner" and writers != {g.researcher.name}:
-            abort(409, "Others have written this draft, too: an owner can delete it.")
+            abort(409, "Others have changed this draft, too, so only an owner can delete it.")
         access.record("delete a draft", survey_id)
         the_store().drafts.delete(survey_id)
         return redirect("/surveys", 303)
@@ -340,7 +340,7 @@ def of_draft(draft: Draft) -> dict[str, object]:
 @blueprint.get("/surveys/<survey_id>/preview")
 @access.for_analysts
 def preview(survey_id: str) -> BaseResponse:
-    """Send the page as respondents will get it; in a frame of ours, and it can send nothing."""
+    """Send the page as respondents will get it, for a frame of ours; it can send nothing."""
     survey = reading_of(the_draft(survey_id)).survey
     g.is_preview = True
     return previewed(the_pages().survey(survey, described(survey, 1, "open")).response())

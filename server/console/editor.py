@@ -39,9 +39,9 @@ from server.plan.tables import Asked, together
 from server.store.drafts import Draft, Outdated
 from server.stored_results import asked_now
 
-#: How the history begins to tell that a question was deleted.
+#: The beginning of the history's words for a deleted question.
 DELETED_QUESTION = f"{DONE['delete']} question "
-#: How often a change is made again on what somebody else stored in the same moment.
+#: How often a change is tried again if somebody else stored the draft in the same moment.
 _TRIES = 5
 
 
@@ -62,7 +62,7 @@ def _editor(
     typed: MultiDict[str, str] | None = None,
     file: DraftView | None = None,
 ) -> str:
-    """Return the editor's page; after a mistake with what was `typed`, of the part as typed."""
+    """Return the editor's page; after a mistake, it shows the part with what was `typed`."""
     stored, reading = DraftView(draft.toml), reading_of(draft)
     part = part or _first(stored)
     try:
@@ -94,7 +94,7 @@ def _editor(
 
 
 def _before_deleting(draft: Draft) -> Draft | None:
-    """Return the version before the last change, if that deleted a question and is ours."""
+    """Return the version before the last change, if this researcher's change deleted a question."""
     is_ours = draft.what.startswith(DELETED_QUESTION) and draft.who == g.researcher.name
     return the_store().drafts.get(draft.id, draft.number - 1) if is_ours else None
 
@@ -196,7 +196,7 @@ def _stored(draft: Draft, file: DraftFile, part: str, asked: Change) -> BaseResp
     if file.toml != draft.toml:
         survey = read_draft(file.toml, files).survey
         if survey.id != draft.id:
-            raise SurveyError(f"id: expected {draft.id}, which stays, got {survey.id}")
+            raise SurveyError(f"id: expected {draft.id}, which cannot change, got {survey.id}")
         what = f"{DONE.get(asked.do, asked.do)} {asked.part.replace('/', ' ')}"
         the_store().drafts.change(draft, file.toml, g.researcher.name, what, asked.form.taken)
     return redirect(f"/surveys/{draft.id}/edit?part={part}", 303)

@@ -32,7 +32,7 @@ from server.stored_results import Missing, StoredWave, asked_now
 MOST_LINKS = 100_000
 #: The most respondents that can be planned.
 MOST_PLANNED = 10_000_000
-#: Precision is told with so many times the planned respondents.
+#: Precision is shown for these multiples of the planned respondents.
 TIMES = (1, 2, 5, 10)
 
 
@@ -124,7 +124,7 @@ def open_wave(survey_id: str) -> BaseResponse:
     if store.studies.get(survey_id).is_trial:
         abort(409, "This is a trial copy: nobody can answer it.")
     if current.survey.is_over(today()):
-        abort(409, "Its last day is over. Upload the survey with a later one.")
+        abort(409, "The survey's last day is over. Upload it again with a later last day.")
     last, is_next = max(store.surveys.waves(survey_id), default=1), "wave" in request.form
     wave = last + 1 if is_next else last
     if is_next and request.form.get("sure") != str(wave):
@@ -178,7 +178,7 @@ def delete(survey_id: str) -> BaseResponse:
     if request.form.get("sure", "").strip() != survey_id:
         raise Mistake("sure", f"To delete everything, type {survey_id}.")
     if store.surveys.open_waves(survey_id):
-        abort(409, "It is open. Close it first.")
+        abort(409, "The survey is open. Close it first.")
     access.record("delete", f"{survey_id}: all reports, results, invitations and charges")
     store.studies.delete(survey_id)
     return redirect("/surveys", 303)
@@ -191,7 +191,7 @@ def invite(survey_id: str) -> Response:
     """Make links with which one person each can answer once, and give them as a file, once."""
     store = the_store()
     current = _by_invitation(survey_id)
-    number, address = asked_number("links", MOST_LINKS), _askedaddress_of()
+    number, address = asked_number("links", MOST_LINKS), _asked_address()
     tokens = [ISSUER.issue() for _ in range(number)]
     access.record("invite", f"{survey_id}, wave {current.wave}, {number}")
     store.invitations.add(survey_id, current.wave, map(ISSUER.key, tokens))
@@ -211,8 +211,8 @@ def invite(survey_id: str) -> Response:
 @access.for_the_field
 @again(fieldwork)
 def replace(survey_id: str) -> str:
-    """Give a new link for a lost one; what it says does not depend on whether that was used."""
-    address = _askedaddress_of()
+    """Give a new link for a lost one; the page does not depend on whether that was used."""
+    address = _asked_address()
 
     def exchange(key: bytes) -> str | None:
         token = ISSUER.issue()
@@ -226,7 +226,7 @@ def replace(survey_id: str) -> str:
 @blueprint.post("/surveys/<survey_id>/invitations/revoke")
 @access.for_the_field
 def revoke(survey_id: str) -> str:
-    """Take a link back; what it says does not depend on whether it was used."""
+    """Take a link back; the page does not depend on whether it was used."""
 
     def take_back(key: bytes) -> str | None:
         return "" if the_store().invitations.revoke(survey_id, key) else None
@@ -252,7 +252,7 @@ def _by_invitation(survey_id: str) -> Open:
     return current
 
 
-def _askedaddress_of() -> str:
+def _asked_address() -> str:
     """Return the address that links begin with, such as https://survey.example.org."""
     try:
         return addresses.checked(request.form.get("address", "") or addresses.of_respondents())

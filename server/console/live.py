@@ -1,4 +1,4 @@
-"""What pages ask for every few seconds while somebody looks at them; it keeps no session alive."""
+"""Answers to pages that ask every few seconds; these requests keep no session alive."""
 
 from flask import g, jsonify
 from werkzeug.wrappers import Response as BaseResponse
@@ -17,7 +17,7 @@ EVERY, EVERY_OF_WORK = 30, 2
 
 
 def state_of_fieldwork(survey_id: str) -> str:
-    """Return what a page of fieldwork must be loaded again for if it changes."""
+    """Return a text whose change makes a page of fieldwork load again."""
     store = the_store()
     current = asked_now(store, survey_id)
     waves = store.surveys.waves(survey_id)
@@ -30,7 +30,7 @@ def told_of_wave(shown: int, minimum: int) -> str:
 
 
 def state_of_work(job: Job | None) -> str:
-    """Return what a page with a piece of work must be loaded again for if it changes."""
+    """Return a text whose change makes a page with a piece of work load again."""
     return "over" if job is None or job.is_over else "under way"
 
 

@@ -1,8 +1,8 @@
 """What a monitoring system reads every minute, in the text format of Prometheus.
 
-No number moves with a single report or request: whoever reads such a number often would learn when
-somebody answered. So reports are counted as pages show them, in whole batches, there are no counts
-of requests, and the free space of the disk is rounded.
+No number changes with a single report or request: whoever reads such a number often would learn
+when somebody answered. So reports are counted as pages show them, in whole batches. There are no
+counts of requests, and the free space of the disk is rounded.
 """
 
 from collections.abc import Iterator
@@ -20,8 +20,8 @@ from server.console.surveys import shown_in
 from server.extensions import the_store
 from server.health import OK, the_status
 
-#: Free space is told in whole gibibytes: a report takes some 300 bytes, so that the number moves by
-#: itself once in millions of reports.
+#: Free space is given in whole gibibytes: a report takes some 300 bytes, so that reports change the
+#: number once in millions.
 _ROUNDED = 2**30
 
 

@@ -37,7 +37,7 @@ class Choice:
     told: str
 
     def is_usual(self, asked: dict[str, Any]) -> bool:
-        """Return whether the usual was chosen; older work has nothing else."""
+        """Return whether the usual word was chosen; work of older releases has no other."""
         return bool(asked.get(self.name, self.words[0]) == self.words[0])
 
 
@@ -114,7 +114,7 @@ def title(asked: dict[str, Any], names: Names) -> str:
 
 
 def predicted_of(result: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the predictions that a page shows: of two answers the one that the model is about."""
+    """Return the predictions that a page shows: for two answers, only that of the model's event."""
     return _of_event(result["predicted"], result["family"])
 
 
@@ -130,7 +130,7 @@ def effects_of(result: dict[str, Any], names: Names) -> list[dict[str, Any]]:
 
 
 def _of_event(rows: list[dict[str, Any]], family: str) -> list[dict[str, Any]]:
-    """Return the rows that a page shows: of two answers those that the model is about."""
+    """Return the rows that a page shows: for two answers, only those of the model's event."""
     return [row for row in rows if family != "logistic" or row["value"] != rows[0]["value"]]
 
 
@@ -164,7 +164,7 @@ def _drawn(job: Job, names: Names) -> Iterator[tuple[str, list[Bar], float, floa
     """Yield the title, the bars and the axis of each picture."""
     level, result = job.asked["level"], job.result
     terms = [row for row in result["terms"] if not row["term"].endswith("Intercept")]
-    # Beside differences between answers, the slope on a number, for one unit, would be a point.
+    # The slope on a number, for one unit, would be a mere point beside differences of answers.
     terms = [row for row in terms if "[T." in row["term"]] or terms
     outcome = variable(job.asked["outcome"])
     drawn = bars(((term(row["term"], outcome, names), row) for row in terms), level)

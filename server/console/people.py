@@ -13,9 +13,9 @@ from server.console.mistakes import note
 from server.extensions import the_store
 from server.store.researchers import NAME, ROLES, Researcher
 
-#: Seconds for which a link to set up an account is good.
+#: Seconds for which a link to set up an account is valid.
 SETUP_LASTS = 7 * 24 * 3600
-#: So many lines of the log are shown on a page.
+#: The number of lines of the log on a page.
 LINES = 200
 
 
@@ -51,7 +51,7 @@ def add_person() -> str:
 @blueprint.post("/people/<name>/remove")
 @access.for_owners
 def remove_person(name: str) -> BaseResponse:
-    """Take an account away, with its sessions and links to set it up; never one's own."""
+    """Remove an account, its sessions and links to set it up; nobody can remove their own."""
     store = the_store()
     if name == g.researcher.name:
         abort(409, "You cannot remove yourself; another owner can.")

@@ -1,4 +1,4 @@
-"""Trying a study before it is published: oneself, with made-up respondents, and with colleagues."""
+"""Try a study before it is published: alone, with made-up respondents, or with colleagues."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -73,7 +73,7 @@ def pilot(survey_id: str) -> str:
 
 
 def expectable(survey: Survey) -> Iterator[Expectable]:
-    """Yield the questions of which something can be expected."""
+    """Yield the questions for which expectations can be stated."""
     for question in survey.questions:
         names = KINDS[question.spec["kind"]].expectable(question.spec)
         labels = survey.labels(question)
@@ -152,11 +152,11 @@ def change_pilot(survey_id: str) -> BaseResponse:
 
 
 def _check_copy(survey_id: str, known: str) -> None:
-    """Refuse a copy of a copy, and one whose id a survey of its own has."""
+    """Refuse a copy of a copy, and a copy whose id another survey has."""
     store = the_store()
     is_copy = store.studies.get(survey_id).is_trial
     if is_copy or (store.surveys.has(survey_id) and asked_now(store, survey_id).survey.is_pilot):
-        abort(409, "This is a copy itself.")
+        abort(409, "This survey is a copy itself.")
     if store.surveys.has(known):
         there = asked_now(store, known).survey
         if not (store.studies.get(known).is_trial or there.is_pilot):

@@ -35,7 +35,7 @@ from server.stored_results import Missing
 from server.work.planning import Planning
 from server.work.trial import to_try
 
-#: Half-widths are drawn at so many times the planned respondents.
+#: Half-widths are drawn at these multiples of the planned respondents.
 _TIMES = (0.25, 0.5, 1, 2, 4, 8)
 #: The labels of the fields for numbers.
 _LABELS = {
@@ -44,7 +44,7 @@ _LABELS = {
     "width": "Wanted half-width, points",
     "difference": "Difference to see, points",
 }
-#: The chance with which a difference is to be found.
+#: The probability with which a difference should be found.
 POWER = 0.8
 
 
@@ -96,7 +96,7 @@ def _wishes(survey: Survey, planned: int) -> Wishes:
 def _best_groups(survey: Survey, outcome: str, planned: int) -> str:
     """Return the most precise question that everybody answers; empty if there is none.
 
-    Of a question that only some are asked, one group has hardly anybody in it.
+    If only some people are asked a question, one of its groups has hardly anybody in it.
     """
     every = [
         one
@@ -108,7 +108,7 @@ def _best_groups(survey: Survey, outcome: str, planned: int) -> str:
 
 
 def _chosen(name: str, answers: Sequence[str], but: str) -> str:
-    """Return the answer that the address names, or the first one that is another than `but`."""
+    """Return the answer that the address names, or the first one that differs from `but`."""
     given = request.args.get(name, "")
     others = [answer for answer in answers if answer != but]
     return given if given in others else next(iter(others), "")
@@ -117,7 +117,7 @@ def _chosen(name: str, answers: Sequence[str], but: str) -> str:
 def _asked(name: str, usual: float, least: float, most: float) -> float:
     """Return a number of the address; whole, if the usual one is typed without decimals.
 
-    A page tells what is wrong with another one, and shows the usual one's.
+    If the address has another number, the page says what is wrong, and uses the usual one.
     """
     given = request.args.get(name, "").strip()
     if not given:
@@ -252,7 +252,7 @@ def _epsilon_at(curve: Sequence[Point], width: float) -> float | None:
 def _divided(
     questions: Sequence[Question], curves: dict[str, list[Point]], total: float
 ) -> dict[str, float]:
-    """Return the ε of each question with which all are as precise, and which sum to `total`."""
+    """Return an ε for each question, so that all are equally precise and the sum is `total`."""
     if len(questions) < 2:
         return {}
     low, high = 1e-4, 0.5
@@ -278,7 +278,7 @@ def _differences(survey: Survey, wishes: Wishes) -> list[tuple[str, str]]:
         return []
     apart = wishes.difference / 100
     shares = (0.5 - apart / 2, 0.5 + apart / 2)
-    # Two groups of half as many: each has twice the variance of all.
+    # Each of two groups has half of the respondents, and so twice the variance of all.
     one = quick(outcome, 10_000)[0] / float(ndtri(0.975))
     reach = float(ndtri(0.975)) + float(ndtri(POWER))
     groups = 4 * one**2 * 10_000 * (reach / apart) ** 2
@@ -301,7 +301,7 @@ def _differences(survey: Survey, wishes: Wishes) -> list[tuple[str, str]]:
 
 
 def _answers(question: Question) -> list[str]:
-    """Return the answers of which one alone can be given, but for no answer."""
+    """Return the answers of a question that takes only one of them, except no answer."""
     return [name for name in question.domain.alternatives if name != NO_ANSWER]
 
 

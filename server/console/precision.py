@@ -28,7 +28,7 @@ def precision(
 ) -> list[Precision]:
     """Return how precise each question is with the reports that are shown, and will be.
 
-    It will be with each number of `respondents`; asked directly, with the first.
+    What it will be is given for each number of `respondents`; if asked directly, for the first.
     """
     widths = {}
     if wave is not None and wave.shown:

@@ -52,7 +52,7 @@ def public(survey_id: str) -> Response | tuple[str, int] | str:
 
 
 def _wave(current: Open, number: int) -> StoredWave:
-    """Return a wave of all versions that announced the same public results; else of the last."""
+    """Return a wave of all versions with the same announced public results, or of the last."""
     store, survey_id = the_store(), current.survey.id
     pooled = StoredWave(store, survey_id, number, POOLED, batch=True)
     if all(part.survey.public == current.survey.public for part in pooled.parts):

@@ -24,7 +24,7 @@ from server.store.studies import DELETED
 
 #: The places in a template's texts that authors must fill in.
 _UNFILLED = re.compile(r"\[[A-Z][^\[\]\n=]{5,200}\]")
-#: The numbers of respondents beside the planned one for which precision is told.
+#: Precision is shown for these multiples of the planned respondents.
 _TIMES = (0.5, 1, 2, 5)
 
 
@@ -51,11 +51,11 @@ class Good:
 
 
 def steps_for(survey: Survey, planned: int) -> Good:
-    """Return what is good for the steps of a survey's results.
+    """Return suitable steps for a survey's results.
 
-    A batch of an eighth to a twentieth of the respondents moves about as many times. Below the
-    usual one, what changes is of few people: that is good only where few are asked. The minimum is
-    two batches.
+    With a batch of an eighth to a twentieth of the respondents, results change about 8 to 20 times.
+    A batch below the usual one shows changes by few people, so it is good only if few are asked.
+    The minimum is two batches.
     """
     usual = Steps()
     batch = min(max(planned // 20, SMALLEST_BATCH), usual.batch)
@@ -120,7 +120,7 @@ def publish(survey_id: str) -> BaseResponse:
     if request.form.get("version") != reading.survey.version:
         abort(409, f"{draft.who} changed the draft in the meantime; please read it again.")
     if reading.problems:
-        abort(422, f"It cannot be published yet: {'; '.join(reading.problems)}.")
+        abort(422, f"The draft cannot be published yet: {'; '.join(reading.problems)}.")
     access.record("publish", f"{survey_id} {reading.survey.version}")
     the_store().surveys.publish(reading.survey)
     return redirect(f"/surveys/{survey_id}/publish", 303)

@@ -86,9 +86,9 @@ _NOTES = {
     "out-of-range": "The estimate is not a possible value; this comes from chance. The interval "
     "is right.",
     "few": "There are too few reports to rely on the interval.",
-    "smoothed": "Smoothed, for display.",
+    "smoothed": "The estimate is smoothed, for display.",
     "not-converged": "The fit could still move.",
-    "detected": "Stands out among all candidates.",
+    "detected": "This text stands out among all candidates.",
     "collisions": "This text shares its codes with others, so more respondents help little.",
 }
 #: The words below the axis of mean ranks.
@@ -168,7 +168,7 @@ class Found:
     #: The number of fake reports that could have moved each estimate.
     fakes: int
     moved: dict[tuple[str, str], float]
-    #: The checks that reports fail which look unlike those of their channels.
+    #: The failed checks of questions whose reports look unlike those of their channels.
     unlike: list[Plausibility]
     #: How many reports were simulated, as a sentence; empty if none.
     simulated: str

@@ -18,7 +18,7 @@ from server.stored_results import asked_now
 @access.for_owners
 @again(fieldwork)
 def schedule(survey_id: str) -> BaseResponse:
-    """Note when a survey is to be opened and closed; the server does so."""
+    """Note when a survey is to be opened and closed; the server then opens and closes it."""
     asked_now(the_store(), survey_id)
     if the_store().studies.get(survey_id).is_trial:
         abort(409, "This is a trial copy: nobody can answer it.")

@@ -30,7 +30,7 @@ def study_page(template: str, current: Open, **values: object) -> str:
 
 
 def asked_number(name: str, most: int, field: str = "") -> int:
-    """Return a whole number of the form, from 1 to `most`; raise Mistake if it is none.
+    """Return a whole number of the form; raise Mistake if it is not one from 1 to `most`.
 
     `field` is the id of its field in the page, if that is not its name.
     """

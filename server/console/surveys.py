@@ -99,7 +99,7 @@ def _attention(study: Study, is_pilot: bool, state: str, shown: int, days: int |
 
 
 def _drafts() -> list[DraftLine]:
-    """Return a line for each draft, those that nobody was asked yet first."""
+    """Return a line for each draft, those that were never published first."""
     store = the_store()
     lines = [DraftLine(one, store.surveys.has(one.id)) for one in store.drafts.all()]
     return sorted(lines, key=lambda line: line.is_published)

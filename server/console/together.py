@@ -126,7 +126,7 @@ def _send(what: str) -> Callable[..., Response]:
         if job is None or _KINDS[job.asked["what"]] is not _TABLES[what]:
             raise Missing("This table was not computed yet: ask for it on the page Together.")
         if not job.is_over:
-            told, again = "It is being computed.\n", {"Retry-After": "2"}
+            told, again = "The table is being computed.\n", {"Retry-After": "2"}
             return Response(told, 503, again, content_type="text/plain; charset=utf-8")
         if "refused" in job.result:
             abort(409, job.result["refused"])

@@ -44,7 +44,7 @@ _LISTS = {"options": "Option", "items": "Item", "points": "Point"}
 
 @dataclass(frozen=True)
 class Row:
-    """A text: its path in its part, such as ``options.0.text``, its name, and it in each language.
+    """A text: its path in its part, such as ``options.0.text``, its name, and its translations.
 
     `is_same` says that it stands in the first language alone, and so is the same in all.
     """
@@ -92,7 +92,7 @@ def translations(survey_id: str) -> str:
 
 
 def _page(survey_id: str, typed: Mapping[str, list[Row]] | None = None) -> str:
-    """Return the page; the parts in `typed` have what somebody wrote, and is not stored."""
+    """Return the page; the parts in `typed` show what somebody wrote that is not stored."""
     draft = the_draft(survey_id)
     file = DraftView(draft.toml)
     parts = [STUDY, *(f"question/{name}" for name in file.ids())]
@@ -120,10 +120,10 @@ def _heading(part: str, file: DraftView) -> str:
 @blueprint.post("/surveys/<survey_id>/translations")
 @access.for_analysts
 def translate(survey_id: str) -> BaseResponse | tuple[str, int]:
-    """Change the texts of a draft: those of all parts that were sent, but for parts with mistakes.
+    """Change the texts of all parts of a draft that were sent, except parts with mistakes.
 
-    Those, and parts that somebody else has changed in the meantime, stay as they are in the draft;
-    the page has what was typed, so that nothing of it is lost.
+    Parts with mistakes, and parts that somebody else has changed in the meantime, stay as they are
+    in the draft. The page has what was typed, so that nothing of it is lost.
     """
     draft = the_draft(survey_id)
     toml, written, typed, status = draft.toml, [], {}, 422
@@ -147,7 +147,7 @@ def translate(survey_id: str) -> BaseResponse | tuple[str, int]:
             read_draft(file.toml, the_store().drafts.files(draft.id))
         except (Outdated, SurveyError) as error:
             told = str(error).removeprefix("survey.toml: ")
-            note(part, f"{_heading(part, file)}: {told}. It is not saved yet; see below.")
+            note(part, f"{_heading(part, file)}: {told}. Your text is not saved yet; see below.")
             typed[part] = list(rows_of(after, file.languages))
             status = 409 if isinstance(error, Outdated) else 422
         else:
@@ -158,7 +158,7 @@ def translate(survey_id: str) -> BaseResponse | tuple[str, int]:
         try:
             the_store().drafts.change(draft, toml, g.researcher.name, what)
         except Outdated as error:
-            note("", f"{error}. It is not saved yet; save it again.")
+            note("", f"{error}. Your text is not saved yet; save it again.")
             typed |= {
                 part: list(rows_of(DraftView(toml).data(part), file.languages)) for part in written
             }

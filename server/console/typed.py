@@ -1,4 +1,4 @@
-"""Numbers that people type, as they are used to."""
+"""Read numbers as people are used to typing them."""
 
 import re
 
@@ -8,12 +8,12 @@ _DECIMAL = re.compile(r"\d{1,12}(?:[.,]\d{1,12})?|[.,]\d{1,12}", re.ASCII)
 
 
 def whole_number(text: str) -> int | None:
-    """Return a number without decimals; None if it is none, such as 5,5 or 4.0."""
+    """Return a number without decimals; None if the text is no such number, as 5,5 or 4.0."""
     text = text.strip()
     return int(re.sub(r"\D", "", text)) if _WHOLE.fullmatch(text) else None
 
 
 def decimal_number(text: str) -> float | None:
-    """Return a number whose decimals follow a point or a comma, without groups; None if none."""
+    """Return a number with a point or a comma before its decimals, and no groups; else None."""
     text = text.strip()
     return float(text.replace(",", ".")) if _DECIMAL.fullmatch(text) else None

@@ -3,7 +3,7 @@
 // a field in which somebody writes keeps what is in it.
 const url = new URL(location.href);
 
-/** A page of ours, as a document in which nothing runs. */
+/** Returns one of our pages as a document in which nothing runs. */
 const load = (method, address, body) => new Promise((resolve, reject) => {
   const request = new XMLHttpRequest();
   request.open(method, address);
@@ -72,7 +72,7 @@ function mark(page) {
 /** Shows the parts that an answer has; after a mistake the form stays as it was typed. */
 function show({ page, address, isFine }, keeps, sent, isPressed) {
   if (!page?.querySelector("[data-part]")) {
-    location.reload(); // signed out, say
+    location.reload(); // for example after signing out
     return;
   }
   const isAdded = isFine && sent?.get("do") === "add";
@@ -89,7 +89,7 @@ function show({ page, address, isFine }, keeps, sent, isPressed) {
   document.title = page.title;
   if (!isFine) {
     mark(page);
-    // Whoever has gone on to another field is not called back from it.
+    // If somebody has gone on to another field, the focus stays there.
     if (isPressed) find("mistakes")?.focus();
     else find("said").scrollIntoView({ block: "nearest" });
     return;
@@ -113,9 +113,9 @@ let waiting = Promise.resolve();
 let unstored = 0;
 let isRefused = false;
 let latest = 0;
-// Up to here things were asked for by somebody who had not seen that another person changed the part.
+// Requests up to this one were made before anybody saw that another person had changed the part.
 let unseen = 0;
-// Then nothing is stored by itself until a button says so.
+// After such a change nothing is stored by itself until a button says so.
 let isDisputed = false;
 /** Sends one thing after another, so that each knows what the one before has stored. */
 function send(method, address, collect, keeps = false, isPressed = false) {
@@ -129,14 +129,14 @@ function send(method, address, collect, keeps = false, isPressed = false) {
   waiting = waiting.then(async () => {
     if (isChange && mine <= unseen) return;
     const data = collect?.();
-    // Of what the sliders passed on their way, only the last counts.
+    // Only the last value that a slider passed counts.
     if (method === "GET" && mine !== latest) return;
     // The part may have another name by now, and was changed by the request before.
     for (const name of data ? ["part", "seen"] : []) {
       data.set(name, document.querySelector(`#form [name=${name}]`).value);
     }
     const isUndone = data?.get("do") === "undo";
-    // What is undone is what was seen; figures are of the draft as it is by then.
+    // Undoing concerns the draft as it was seen; figures concern the draft as it is by now.
     if (data?.has("number") && !isUndone) data.set("number", document.querySelector("#totals [name=number]").value);
     const answer = await load(method, address, data);
     if (answer.isConflict) [unseen, isDisputed] = [latest, true];
@@ -180,7 +180,7 @@ document.addEventListener("input", ({ target }) => {
   if (target.form?.hasAttribute("data-auto")) say("Not saved yet");
   if (target.dataset.of) find(target.dataset.of).value = target.value;
 });
-// A field that was exchanged while somebody wrote in it tells no change; leaving it does.
+// A field that was exchanged while somebody wrote in it fires no change event; leaving it stores it.
 document.addEventListener("focusout", ({ target }) => {
   if (target.form?.hasAttribute("data-auto") && isTyped(target)) store(target.form);
 });
@@ -194,7 +194,7 @@ document.addEventListener("submit", (event) => {
   event.preventDefault();
   store(event.target, event.submitter);
 });
-// Another part of the draft, without loading all the page.
+// Shows another part of the draft without loading the whole page.
 document.addEventListener("click", (event) => {
   const link = event.target.closest?.('a[href^="?part="]');
   if (!link || event.metaKey || event.ctrlKey || event.shiftKey) return;
@@ -208,7 +208,7 @@ document.addEventListener("click", (event) => {
 });
 prepare(document);
 say("Saved");
-// What was typed before this program was there.
+// Stores what was typed before this program had been loaded.
 for (const form of document.querySelectorAll("[data-auto]")) {
   if ([...form.elements].some((field) => isTyped(field) && field !== document.activeElement)) store(form);
 }

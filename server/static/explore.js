@@ -6,7 +6,7 @@ const latest = new Map();
 
 const find = (id) => document.querySelector(`[id="${CSS.escape(id)}"]`);
 
-/** A page of ours, as a document in which nothing runs. */
+/** Returns one of our pages as a document in which nothing runs. */
 const load = (address) => new Promise((resolve, reject) => {
   const request = new XMLHttpRequest();
   request.open("GET", address);
@@ -16,7 +16,7 @@ const load = (address) => new Promise((resolve, reject) => {
   request.send();
 });
 
-/** What is asked for on the page: the fields that are not as usual. */
+/** Returns what the page asks for: the fields that are not as usual. */
 function changed(fields) {
   const asked = new URLSearchParams();
   for (const field of fields) {
@@ -52,7 +52,7 @@ async function show(section, button) {
   const mine = (latest.get(section) ?? 0) + 1;
   latest.set(section, mine);
   const asked = changed(section.querySelectorAll("[data-usual]"));
-  // What a button of the playground does is the server's to say: its answer has the fields anew.
+  // The server decides what a button of the playground does: its answer has the fields anew.
   if (button?.name) asked.set(button.name, button.value);
   const part = section.querySelector("[data-part]");
   try {
@@ -72,7 +72,7 @@ async function show(section, button) {
     part.replaceChildren(Object.assign(document.createElement("p"), { className: "complaint", textContent: message }));
     return;
   }
-  // The address is that of a state which can be cited.
+  // The address names this state, so that it can be cited.
   if (section.querySelector(".complaint")) return;
   const whole = changed(document.querySelectorAll("[data-usual]"));
   const query = whole.size ? `?${whole}` : "";

@@ -13,7 +13,7 @@ const isWriting = () =>
 async function look() {
   if (!document.hidden) {
     const answer = await fetch(live.dataset.live);
-    if (!answer.ok) return; // signed out, say: the page stays as it is
+    if (!answer.ok) return; // for example after signing out: the page stays as it is
     const told = await answer.json();
     if (told.state !== live.dataset.state && !isWriting()) {
       location.reload();

@@ -58,7 +58,7 @@ def _try_with_made_up_respondents(console: Page, served: Collector) -> None:
     console.goto(f"{served.url}/surveys/study/pilot")
     console.get_by_label("Made-up respondents").fill("2000")
     console.get_by_role("button", name="Fill a trial copy").click()
-    expect(console.get_by_text("It is being filled")).to_be_visible()
+    expect(console.get_by_text("The copy is being filled")).to_be_visible()
     seen(console)
     # The page goes on by itself once the copy is there.
     console.get_by_role("link", name="Look at its results").click()

@@ -132,7 +132,7 @@ def test_all_typed_translations_are_saved_at_once_and_a_mistake_in_one_loses_non
         "question/two:text.fr": "Deux {answer.nobody} ?",
     }
     answer = post(browser, where, **sent)
-    assert (answer.status_code, "It is not saved yet" in answer.text) == (422, True)
+    assert (answer.status_code, "Your text is not saved yet" in answer.text) == (422, True)
     assert 'text = {en = "One?", fr = "Un ?"}' in toml(store)
     assert "Deux {answer.nobody} ?" in answer.text
     assert "nobody" not in toml(store)

@@ -80,7 +80,7 @@ def test_exact_numbers_come_by_themselves(
     browser = signed_in("bob")
     address = "/surveys/two/plan"
     asked = f"{address}?respondents=300&exact=1"
-    assert "They are being computed" in browser.get(asked, **HTTPS).text
+    assert "The exact numbers are being computed" in browser.get(asked, **HTTPS).text
     wait_until(lambda: "being computed" not in browser.get(asked, **HTTPS).text)
     page = browser.get(f"{address}?respondents=300", **HTTPS).text
     assert "Who else spends how much" in page
