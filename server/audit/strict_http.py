@@ -2,8 +2,8 @@
 
 Python parses answers leniently: a line that browsers skip can end the headers, a lone carriage
 return can begin one, and `Content-Length: 1_0` is a length. So a server could show an auditor other
-headers, or less of a page, than a browser. Here the lines are kept as they came, each must be
-plain, and what says where the body ends and how it is packed must be said once, in one way.
+headers, or less of a page, than a browser. Here the lines are kept as they came, and each must be
+plain. The end of the body, and how it is packed, must each be stated once, in one way.
 """
 
 import contextlib
@@ -69,7 +69,7 @@ class Site:
         named = _SURVEY.fullmatch(parts.path)
         sound = parts.scheme in ("http", "https") and parts.hostname and "@" not in parts.netloc
         if not sound or parts.query or (parts.path not in ("", "/") and not named):
-            # Not the address itself: behind its "#" an invitation may stand.
+            # Do not repeat the address: behind its "#" an invitation may stand.
             raise Unreachable("--url: expected https://HOST or https://HOST/s/ID, got another form")
         # Browsers send nothing that stands behind "#".
         self.root = f"{parts.scheme}://{parts.netloc}"
@@ -214,7 +214,7 @@ def _answer(response: _Response, body: bytes) -> Answer:
 
 def _unpacked(body: bytes) -> bytes:
     if body[3:4] != b"\0":
-        # A comment, say, that is a page to a browser which does not unpack.
+        # A comment, for example, could be a page to a browser that does not unpack.
         raise ValueError("it has a name, a comment or other fields")
     unpacking = zlib.decompressobj(wbits=31)
     content = unpacking.decompress(body, _LARGEST)

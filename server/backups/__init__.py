@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 class Count(NamedTuple):
-    """The reports of a version and wave; whether more must be waited for; how many a batch has.
+    """The reports of a version and wave, whether a backup waits for more, and how many a batch has.
 
-    Those of waves that are closed, and of versions that were replaced, may never become a batch.
+    Reports to closed waves, and to versions that were replaced, may never become a batch.
     """
 
     reports: int
@@ -32,7 +32,7 @@ class Plan:
     Attributes
     ----------
     waiting : list of str
-        The surveys that have new reports, and fewer than a batch; then none may be made.
+        The surveys that have new reports, but fewer than a batch; if any has, no backup is made.
     held : dict
         What the backup has of each version and wave.
     replaces : str, optional
@@ -49,9 +49,9 @@ def plan(before: Mapping["Key", Held], now: Mapping["Key", Count], at: str) -> P
 
     Whoever has two backups sees which reports, and which pseudonyms, only the second one has. So in
     each version and wave, and in each survey, it must have as many reports as the one before, or a
-    batch more. Where no batch will come any more, the new backup takes the place of all those that
-    it would differ too little from. They are the ones since the last change: each change before was
-    of a batch, too. The first reports are no secret of two backups: each alone shows who they are.
+    batch more. If no batch will come any more, the new backup replaces all backups from which it
+    would differ too little. These are the backups since the last change, since each change before
+    was of a batch, too. Two backups reveal nothing about the first reports that one alone does not.
 
     Parameters
     ----------
@@ -77,9 +77,9 @@ def plan(before: Mapping["Key", Held], now: Mapping["Key", Count], at: str) -> P
 def counted(store: "Store", genuine: Mapping["Key", int], today: date) -> dict["Key", Count]:
     """Return the counts that `plan` takes, of the surveys that real respondents answer.
 
-    They are those of each version and wave, and of each survey, whose ledger knows neither.
+    They are those of each version and wave, and of each survey, since its ledger knows neither.
 
-    `genuine` is what `server.store.backups.genuine` says of the database, or of a copy of it.
+    `genuine` is what `server.store.backups.genuine` returns for the database, or for a copy of it.
     """
     from server.decision import WHOLE  # which imports numpy: see server.store.Store
 
@@ -140,7 +140,7 @@ def series(folder: Path, stem: str | None = None) -> list[Backup]:
 
 
 def abandoned(folder: Path, stem: str, now: float) -> list[Path]:
-    """Return what killed commands left of backups of one database: files of more than a day ago."""
+    """Return files of unfinished backups of one database that were left more than a day ago."""
     return [
         path
         for path in folder.glob(f".{stem}_*.part")
@@ -161,9 +161,8 @@ def superfluous(
 ) -> dict[Path, str]:
     """Return which backups are to be deleted, and why.
 
-    Of each series those are kept that are the last of their day, week or month, for so many days,
-    weeks and months with a backup as `counts` says; and the last one in any case. None is kept
-    beyond its last day.
+    Each series keeps the last backup of a day, week or month, for as many days, weeks and months
+    with a backup as `counts` says, and always its last backup. None is kept beyond its last day.
     """
     deleted: dict[Path, str] = {}
     kept: dict[str, list[Backup]] = {}

@@ -1,6 +1,6 @@
 """Encrypt and decrypt files by the program `age` (https://age-encryption.org).
 
-What it encrypts goes to it through a pipe: none of that is on the disk in the clear.
+The content to encrypt goes through a pipe, so that none of it is on the disk in the clear.
 """
 
 import os
@@ -20,7 +20,7 @@ _PRIVATE = re.compile(r"^AGE-(SECRET-KEY|PLUGIN)-|PRIVATE KEY-----", re.M)
 
 
 def check(recipients: Path) -> None:
-    """Raise StoreError unless the program is there, and a file of public keys alone."""
+    """Raise StoreError unless the program exists, and the file has public keys alone."""
     _program()
     try:
         text = recipients.read_text("utf-8")
@@ -55,7 +55,7 @@ def encrypt(
     Raises
     ------
     StoreError
-        If there is a file already, it cannot be written, or the keys are none.
+        If the file exists or cannot be written, or if the keys are not valid.
     """
     check(recipients)
     if os.path.lexists(target):
@@ -88,7 +88,7 @@ def is_encrypted(path: Path) -> bool:
 
 @contextmanager
 def readable(source: Path, identity: str | None, folder: Path) -> Iterator[Path]:
-    """Yield a file that can be read: the source, or what is in it, in an empty private folder.
+    """Yield a readable file: the source, or its decrypted content in an empty private folder.
 
     `identity` is the file of the private key, or ``-`` if that comes on stdin.
     """

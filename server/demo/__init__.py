@@ -3,7 +3,7 @@
 The answers are those of 6,366 women to a survey by the magazine Redbook in 1974, as analyzed in
 Ray C. Fair, "A Theory of Extramarital Affairs", Journal of Political Economy 86 (1978), 45-61, and
 carried by statsmodels as its dataset `fair` ("included with permission of the author"). Without
-that package as many people are made up.
+that package, this many people are made up.
 """
 
 import importlib
@@ -103,7 +103,7 @@ def run() -> None:
             text=True,
             start_new_session=True,  # Ctrl-C is for the demo, which then stops the server
         )
-        # Stopped from outside, it still stops the server and deletes the database.
+        # If the demo is stopped from outside, it still stops the server and deletes the database.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
         try:
             url, token = _addresses(server)
@@ -154,7 +154,7 @@ def _addresses(server: "subprocess.Popen[str]") -> tuple[str, str]:
 
 def _compare(client: Client, survey: Survey, rows: list[dict[str, str]]) -> None:
     _, estimates = client.request("GET", f"/api/surveys/{survey.id}/estimates.json")
-    click.echo("\nWhat the server can tell, beside the truth that only this demo knows:\n")
+    click.echo("\nWhat the server can estimate, beside the truth that only this demo knows:\n")
     click.echo(_LINE.format("question", "answer", "truth", "estimate", "95 % interval", "holds it"))
     held = 0
     for row in estimates:

@@ -1,6 +1,6 @@
-"""The files by which others run collectors: of nginx, Caddy, systemd and compose.
+"""The files with which others run collectors: of nginx, Caddy, systemd and compose.
 
-`files/` has them with places for names, ports and folders. That of Caddy is made in `caddy`, since
+`files/` has them with places for names, ports and folders. Caddy's file is made in `caddy`, since
 JSON has no comments.
 """
 
@@ -101,7 +101,7 @@ class Settings:
     recipients : str
         File of the public keys for which they are encrypted.
     mail : str
-        Who is told of a backup or an audit that failed.
+        Who gets a mail if a backup or an audit fails.
     """
 
     host: str
@@ -117,7 +117,7 @@ class Settings:
     mail: str = "root"
 
     def __post_init__(self) -> None:
-        # Names of hosts are the same in any case, and files have them in lower case.
+        # Host names are not case-sensitive, and the files have them in lower case.
         object.__setattr__(self, "host", checked_name(self.host))
         if self.research_host is not None:
             object.__setattr__(self, "research_host", checked_name(self.research_host))

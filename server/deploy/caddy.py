@@ -9,16 +9,16 @@ from analysis.survey.survey import LONGEST_REQUEST
 PASSED = {
     "Content-Type": "",
     "If-None-Match": "",
-    # A browser that does not say where a request comes from.
+    # It stands for a browser that does not say where a request comes from.
     "Sec-Fetch-Site": "none",
 }
-#: Pages that get the query of an address: nobody answers them, and it says what they show.
+#: Pages that get the query of an address, which says what they show. Nobody sends answers there.
 WITH_QUERY = ["/explore", "/explore/*", "/public/*"]
-#: Headers that Caddy would add, of which an audit would complain.
+#: Headers that Caddy would add, about which an audit would complain.
 _ITS_OWN = ["Server", "Via", "Alt-Svc"]
 _SECOND = 1_000_000_000
 #: Requests go to the collectors in turn, and to the others while one cannot be connected to. What
-#: `/healthz` says does not matter: visitors of an unhealthy collector are better off than without.
+#: `/healthz` says does not matter: an unhealthy collector is better for visitors than none.
 _BALANCED = {
     "load_balancing": {"selection_policy": {"policy": "round_robin"}, "try_duration": 5 * _SECOND},
     "health_checks": {"passive": {"fail_duration": 10 * _SECOND}},
@@ -41,13 +41,13 @@ def configuration(
     page, page_headers
         What visitors get while the collector does not answer.
     collectors
-        Names of the containers, of the first of which the researchers' port is passed on; none if
-        the collector runs on the same machine. In compose, Caddy is of release 2.7 or later, else
-        of 2.6, which buffers by other fields.
+        Names of the containers; the researchers' port leads to the first. There are none if the
+        collector runs on the same machine. In compose, Caddy has release 2.7 or later; otherwise
+        it has 2.6, which buffers by other fields.
     """
     in_compose = bool(collectors)
     names_of_collectors = collectors or ["127.0.0.1"]
-    # What is longer is passed on as it comes, and refused by the collector.
+    # A longer body is passed on as it comes, and the collector refuses it.
     buffering = (
         {"request_buffers": LONGEST_REQUEST}
         if in_compose
@@ -63,7 +63,7 @@ def configuration(
                 "set": {
                     "Accept-Encoding": ["{http.vars.Accept-Encoding}"],
                     **{name: [f"{{http.vars.{name}}}"] for name in PASSED},
-                    "User-Agent": [""],  # else Go's own
+                    "User-Agent": [""],  # otherwise it is Go's own
                 },
                 "delete": ["X-Forwarded-*", "Via"],
             },
@@ -125,7 +125,7 @@ def configuration(
         }
     return {
         "admin": {"disabled": True, "config": {"persist": False}},
-        # Errors have the addresses of visitors; only what is about certificates is kept.
+        # Errors have the addresses of visitors, so only messages about certificates are kept.
         "logging": {
             "logs": {
                 "default": {
@@ -136,7 +136,7 @@ def configuration(
         },
         "apps": {
             "http": {"servers": servers},
-            # By a ticket a device could be recognized.
+            # A ticket would let the proxy recognize a device.
             "tls": {"session_tickets": {"disabled": True}},
         },
     }
@@ -185,7 +185,7 @@ def _cleaned() -> dict[str, Any]:
                 ]
             },
             {
-                # No page that is answered needs what others append to links ("?utm_...").
+                # No survey's page needs what other sites append to links ("?utm_...").
                 "match": [{"not": [{"path": WITH_QUERY}]}],
                 "handle": [{"handler": "rewrite", "uri": "{http.request.uri.path}?"}],
             },

@@ -43,7 +43,7 @@ def option(words: Sequence[str], name: str) -> str:
 
 
 def _of_nginx(root: Path) -> Iterator[Check]:
-    """Yield what nginx logs by its files, where this user can read them."""
+    """Yield what nginx logs according to its files, where this user can read them."""
     file = root / "etc/nginx/nginx.conf"
     try:
         text = re.sub(r"(?m)#.*$", "", file.read_text())
@@ -78,7 +78,7 @@ def _of_nginx(root: Path) -> Iterator[Check]:
 
 
 def _of_caddy(root: Path) -> Iterator[Check]:
-    """Yield what Caddy logs by the file that it runs with, or else by ours."""
+    """Yield what Caddy logs according to the file that it runs with, or otherwise to ours."""
     named = [option(words, "--config") for _, words in running(root, "caddy", "run")]
     for name in dict.fromkeys(named or ["/etc/caddy/caddy.json"]):
         file = root / name.lstrip("/")
@@ -102,7 +102,7 @@ def _of_caddy(root: Path) -> Iterator[Check]:
 
 
 def _logged_by_caddy(read: dict[str, Any]) -> list[str]:
-    """Return what in a configuration of Caddy keeps requests or errors, which have addresses."""
+    """Return which parts of a Caddy configuration keep requests or errors, which have addresses."""
     servers = read.get("apps", {}).get("http", {}).get("servers", {})
     wrong = [f"server {name} logs requests" for name, one in servers.items() if "logs" in one]
     for name, log in {"default": {}, **read.get("logging", {}).get("logs", {})}.items():

@@ -81,7 +81,7 @@ def _modes(db: Path) -> Iterator[Check]:
 def _backups(store: Store, today: date) -> Check:
     last, held = store.backups.last(), store.backups.held()
     there = counted(store, store.backups.genuine(), today)
-    # Fewer wait for a batch. Where there is nothing new, none is missing.
+    # Fewer new reports wait for a batch. If there are none, no backup is missing.
     batch = any(
         count.reports >= count.batch + (held[key].reports if key in held else 0)
         for key, count in there.items()
@@ -182,7 +182,7 @@ def _core_dumps(root: Path) -> Check:
     pattern = ""
     with suppress(OSError):
         pattern = (root / "proc/sys/kernel/core_pattern").read_text().strip()
-    # A program gets the dump whatever the limit; systemd's keeps none where the limit is 0.
+    # A program gets the dump whatever the limit is; systemd's program keeps none if it is 0.
     kept = pattern.startswith("|") and "systemd-coredump" not in pattern
     return Check(
         "machine",

@@ -14,7 +14,7 @@ from server.audit.website import audit_website
 from server.deliver import Unreachable
 from server.doctor import Check
 
-#: Days before its end from which on a certificate should have been renewed: a month is usual.
+#: A certificate should have been renewed this many days before its end; a month is usual.
 _SOON = 14
 _SECONDS = 20
 #: A name that nobody can have (RFC 2606).
@@ -236,7 +236,7 @@ def _served(origin: Origin) -> Iterator[Check]:
 
 
 def _headers(url: str) -> Iterator[Check]:
-    """Yield what of pages and their headers does not arrive as this release sends it."""
+    """Yield which pages and headers do not arrive as this release sends them."""
     try:
         findings = [fact for fact in audit_website(url, ()) if not fact.ok]
     except Unreachable as error:
