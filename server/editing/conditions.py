@@ -42,7 +42,7 @@ class Earlier:
 class Chosen:
     """A condition as it is shown: rows of a choice and, of a number, what it is compared with.
 
-    `join` is "and" or "or". What cannot be shown so is `written`, and has no rows.
+    `join` is "and" or "or". A condition that cannot be shown so is `written`, and has no rows.
     """
 
     join: str = "and"
@@ -73,7 +73,7 @@ def choices(entry: Mapping[str, Any], text: Mapping[str, Any]) -> list[Choice]:
 
 
 def _also_asked(entry: Mapping[str, Any]) -> str:
-    """Return who else has not given an answer, and is asked, too."""
+    """Return a note on the people without an answer, whom a negated condition includes."""
     if "shows_if" in entry:
         return " (this includes people who skipped it, or were not asked)"
     return " (this includes people who skipped it)" if entry["no_answer"] else ""
@@ -104,7 +104,7 @@ def named(text: str, grid: str = "") -> str:
 
 
 def shorter(text: str, most: int = 60) -> str:
-    """Return a text in at most so many letters, cut between words, with … for what is left out."""
+    """Return a text of at most `most` letters, cut between words, with … for what is left out."""
     if len(text) <= most:
         return text
     cut = text[: most - 1]
@@ -112,9 +112,9 @@ def shorter(text: str, most: int = 60) -> str:
 
 
 def chosen_anew(asked: Earlier | None, choice: str, number: str) -> tuple[str, str]:
-    """Return a row of a condition for whose question another one was chosen; None takes it away.
+    """Return a row of a condition after another question was chosen for it; None removes it.
 
-    The first answer of that question is chosen then; of a number, that it was given.
+    The row gets the first answer of that question; for a number, that it was given.
     """
     if asked is None:
         return "", ""

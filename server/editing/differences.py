@@ -1,4 +1,4 @@
-"""What one version of a survey file changed of another, line by line."""
+"""The differences between two versions of a survey file, line by line."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -8,7 +8,7 @@ from itertools import takewhile
 
 #: The number of lines shown around a change, and the most lines in all.
 AROUND, MOST = 2, 60
-#: Longer stretches that differ are shown as wholes: to match their lines takes seconds.
+#: Longer stretches that differ are shown as wholes: matching their lines would take seconds.
 _LONGEST = 500
 
 
@@ -56,7 +56,7 @@ def _alike(one: Sequence[str], other: Sequence[str]) -> int:
 
 
 def _place(above: Sequence[str]) -> str:
-    """Return the id of the question, or of what else, that the line below these belongs to."""
+    """Return the id of the question or other part to which the line below these belongs."""
     for line in reversed(above):
         found = re.match(r'id\s*=\s*"([^"]*)"', line)
         if found:

@@ -1,4 +1,4 @@
-"""A survey file that is edited: what is not changed stays as its author wrote it."""
+"""A survey file that is edited: unchanged parts stay as their author wrote them."""
 
 import re
 import unicodedata
@@ -167,7 +167,7 @@ class DraftFile(DraftView):
 
 
 def toml_of(tables: Mapping[str, Any]) -> str:
-    """Return the file of these tables: texts first, then tables, questions, and what they draw."""
+    """Return the file of these tables: texts first, then tables, questions, and their draws."""
     lists = {KINDS[key]: value for key, value in tables.items() if key in KINDS}
     document = tomlkit.document()
     for key, value in tables.items():
@@ -209,7 +209,7 @@ def id_of(text: str) -> str:
 
 
 def _begun(words: str, longest: int) -> str:
-    """Return the first of words between hyphens that have so many letters at most."""
+    """Return as many of the first words between hyphens as have at most `longest` letters."""
     if len(words) <= longest:
         return words
     cut = words[: longest + 1].rpartition("-")[0] or words[:longest]
@@ -233,7 +233,7 @@ def renamed_in_condition(text: str, before: str, after: str) -> str:
 
 
 def renamed_in_text(text: str, before: str, after: str) -> str:
-    """Return a text that repeats the answer to a question which has another id."""
+    """Return a text that repeats the answer to a question, after that got another id."""
     for end in "|}":
         text = text.replace(f"{{answer.{before}{end}", f"{{answer.{after}{end}")
     return text
@@ -275,7 +275,7 @@ def _update(table: Any, value: Mapping[str, Any]) -> None:
 
 
 def _written(value: Any, before: Any = None) -> Any:
-    """Return a value as it is written in the file: lists of tables with one of them in a line."""
+    """Return a value as it is written in the file: a list of tables has one in each line."""
     if isinstance(value, dict):
         table = tomlkit.inline_table()
         table.update({key: _written(one) for key, one in value.items()})

@@ -26,7 +26,7 @@ class Missing(SurveyError):
 
 
 class DraftView:
-    """The file of a draft, to be read: in a tenth of the time that one to be changed takes.
+    """The file of a draft, for reading only: it takes a tenth of the time of a `DraftFile`.
 
     Raises
     ------
@@ -90,5 +90,5 @@ class DraftView:
 
 
 def plain(value: Any) -> Any:
-    """Return a value without what says how it is written."""
+    """Return a value without its formatting."""
     return value.unwrap() if isinstance(value, Item | Container) else value

@@ -81,7 +81,7 @@ class Field:
         Raises
         ------
         ValueError
-            If what was typed is none; the message says what was expected.
+            If the typed text is no such value; the message says what was expected.
         """
         return form.get(self.path) or None
 
@@ -106,7 +106,7 @@ class Text(Field):
 
 @dataclass(frozen=True)
 class Number(Field):
-    """A number, as it is written; with `slider`, one beside it shows what it does."""
+    """A number, as it is written; with `slider`, a slider beside it shows its effect."""
 
     slider: bool = False
     widget: ClassVar[str] = "number"
@@ -204,7 +204,7 @@ class Ticks(Field):
 
 @dataclass(frozen=True)
 class Lines(Field):
-    """Labels, one in each line; in several languages the lines of one place are one label."""
+    """Labels, one in each line; lines at the same place in several languages are one label."""
 
     help: str = "One in each line."
     whole_numbers: bool = False

@@ -20,7 +20,7 @@ from server.editing.fields import (
 )
 from server.editing.options import Options
 
-#: A field that is not stored: texts in languages that were left out may go.
+#: A field that is not stored: it allows removing the texts in languages that were left out.
 FORGET = "forget"
 
 #: Fields under a heading. Those of the first stand open, all others are folded.
@@ -234,7 +234,7 @@ _LISTS = ("options", "items", "points")
 
 
 def turned(data: Mapping[str, Any], kind: str, is_drawn_with_others: bool) -> dict[str, Any]:
-    """Return a question as one of another kind: what both have stays, labels of lists, too."""
+    """Return a question as one of another kind; keys of both kinds and labels of lists stay."""
     name = data["id"]
     new = begun(kind, name, data["text"])
     known = {field.path for field in fields_of(form_of(kind, is_drawn_with_others))}

@@ -1,4 +1,4 @@
-"""Grids of scales: what belongs to all their rows is changed for all of them together.
+"""Grids of scales: a change of what all rows have in common is made in all of them.
 
 Scales in a row with the same text over them, ``matrix``, and the same points are one grid, of at
 least two rows. Heading, page break and help belong to the first.
@@ -43,7 +43,7 @@ def settle(file: DraftFile, before: Grids) -> None:
     """Change all rows of a grid as one of them was changed, and make grids whole.
 
     A scale that is the first to get a text over it becomes a grid with the scale behind it, if that
-    has the same points, or else with a new row. A row that is left alone is no grid any more.
+    has the same points, otherwise with a new row. A row that is left alone is no grid any more.
     """
     names = file.ids()
     for grid in before.rows:

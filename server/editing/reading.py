@@ -22,7 +22,7 @@ NAME = "survey.toml"
 
 @dataclass(frozen=True)
 class Reading:
-    """A draft as a survey, and the `problems` that its file has, each a sentence without a stop.
+    """A draft as a survey, and the `problems` of its file, each a sentence without a period.
 
     With problems the survey is not what the file says: a text that lacks a translation is shown in
     another language, and a cap that is too low is left out of it, and is `low_cap`.
@@ -39,17 +39,17 @@ class Reading:
 
     @property
     def others(self) -> tuple[str, ...]:
-        """The problems but for that of a cap which is too low."""
+        """All problems except that of a cap which is too low."""
         return self.problems if self.low_cap is None else self.problems[:-1]
 
 
 def read_draft(text: str, files: Mapping[str, bytes]) -> Reading:
-    """Return what a draft is.
+    """Return the survey that a draft would be, with the problems of its file.
 
     Raises
     ------
     SurveyError
-        If it has a mistake with which it is no survey; not for what is a problem of a `Reading`.
+        If a mistake keeps it from being a survey. A problem of a `Reading` raises nothing.
     """
     return _read(text, tuple(files.items()))
 
@@ -91,7 +91,7 @@ def _frozen(document: dict[str, Any], folder: Path, problems: Sequence[str]) -> 
 
 
 def _complete(document: dict[str, Any]) -> Iterator[str]:
-    """Fill in texts that lack a translation with one that is there; yield what is missing."""
+    """Fill in texts that lack a translation with another translation; yield what is missing."""
     languages = document.get("languages")
     if not isinstance(languages, list) or not all(isinstance(tag, str) for tag in languages):
         return

@@ -6,9 +6,9 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from analysis.core.epsilon import MICRO
 from analysis.survey.survey import Survey, spent_on
 
-#: Up to so many waves are counted one by one.
+#: Waves are counted one by one up to this number.
 MANY = 1000
-#: Parts have two decimals if these add up to the total; else up to four, as `up` shows.
+#: Parts have two decimals if these add up to the total; otherwise up to four, as `up` shows.
 _DECIMALS = (2, 3, 4)
 
 
@@ -26,14 +26,14 @@ def wave_total(survey: Survey) -> Decimal:
 
 
 def waves_total(survey: Survey, waves: int) -> Decimal:
-    """Return ε of so many waves, whatever is answered in them."""
+    """Return ε of this many waves, whatever is answered in them."""
     if waves == 1 or not survey.memos:
         return Decimal(f"{(waves * wave_total(survey)).normalize():f}")
     return Decimal(up(spent_on([(survey, waves)]) / MICRO))
 
 
 def waves_within(survey: Survey, cap: int) -> int:
-    """Return how many waves cost at most `cap` millionths of ε: MANY of them, or more, as MANY."""
+    """Return how many waves cost at most `cap` millionths of ε; MANY means MANY or more."""
     if not survey.memos:
         return min(MANY, cap // max(1, survey.charge))
     for waves in range(1, MANY + 1):

@@ -48,7 +48,8 @@ def explained(
     remembers : bool
         Whether the device remembers draws of some question of the survey.
     together : int
-        What all reports of one wave that tell about its answer cost, in millionths of ε.
+        The cost of all reports of one wave that reveal something about its answer, in millionths
+        of ε.
     joint : JointDraw, optional
         The draw that its answer goes into with others.
     """
@@ -67,10 +68,10 @@ def explained(
 
 
 def _learned(question: Question) -> Iterator[Phrase]:
-    """Yield what the researchers would learn from so many people, where it is soon said.
+    """Yield what the researchers would learn from this many people, if one sentence can say it.
 
-    That is the number of people with an answer, or the mean of numbers; neither of texts, nor of
-    answers that reports do not count for one by one.
+    That is the number of people with an answer, or the mean of numbers. There is nothing for
+    texts, and for answers that reports do not support one by one.
     """
     if question.domain.estimand is Estimand.MEAN:
         (point,) = curve_of_respondents(question, [_PEOPLE])
@@ -118,7 +119,7 @@ def _form(question: Question, first: Odds) -> tuple[str, str, dict[str, Value]]:
     domain = question.domain
     if domain.estimand is Estimand.SHARES and not _shares(question):
         return "most-telling", "least-likely", {"answer": order(question, first.term.split("|"))}
-    # Where a report is an answer, it is called by its name.
+    # If a report is an answer, the sentence calls it by its name.
     told = domain.sides(first.term, first.sends == quoted({}, first.term))
     return told.who, told.others, {key: label(question, name) for key, name in told.ids.items()}
 
@@ -129,7 +130,7 @@ def _shares(question: Question) -> tuple[Share, ...]:
 
 
 def _what_is_sent(question: Question) -> Iterator[Phrase]:
-    """Yield what is made of an answer before chance comes in, if not the answer itself is sent."""
+    """Yield what an answer is turned into before chance comes in, if it is not left as it is."""
     randomizer = question.randomizer
     if question.domain.estimand is Estimand.TEXTS:
         inputs = randomizer.channel.inputs

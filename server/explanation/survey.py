@@ -14,7 +14,7 @@ _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def sampling(survey: Survey) -> Iterator[Phrase]:
-    """Yield how many questions of a draw a respondent is asked, where not all."""
+    """Yield how many questions of a draw a respondent is asked, if not all."""
     for draw in survey.joint:
         if draw.randomizer.asks_some:
             yield Phrase.of("happens.asks-some", n=draw.asks, total=len(draw.questions))
@@ -38,7 +38,7 @@ def verdict(survey: Survey) -> Phrase:
 
 
 def warning(survey: Survey) -> Phrase | None:
-    """Return a short warning for the first screen where `verdict` is not that nothing is proved."""
+    """Return a short warning for the first screen, unless `verdict` is that nothing is proved."""
     key = verdict(survey).key
     if key == "happens.proves-nothing":
         return None
@@ -48,7 +48,7 @@ def warning(survey: Survey) -> Phrase | None:
 def tells(survey: Survey) -> Iterator[Phrase]:
     """Yield how many times as likely reports can be under one truth as under another.
 
-    First for one report, then for all about one answer, and for all of a person in one wave.
+    The first is for one report; then come all about one answer, and all of a person in one wave.
     """
     yield Phrase.of("tells.one", odds=_odds(max(q.randomizer.charge for q in survey.questions)))
     if survey.joint:
@@ -83,9 +83,9 @@ _PRESSES = 10
 
 
 def presses(survey: Survey) -> Iterator[Phrase]:
-    """Yield what is used and left of the cap after each answer, until the next is refused.
+    """Yield how much of the cap is used and left after each answer, until the next is refused.
 
-    Nothing of a shared device, which does not know who comes again.
+    There is nothing for a shared device, which does not know who comes again.
     """
     if "kiosk" in survey.spec.get("page", ()):
         return

@@ -10,7 +10,7 @@ from server.page_texts import Phrase, Value
 
 
 def bound(value: float, digits: int = 3) -> float:
-    """Return an upper bound to so many digits, rounded up so that it stays a bound."""
+    """Return an upper bound to this many digits, rounded up so that it stays a bound."""
     return float(rounded_up(value, digits).replace(",", ""))
 
 

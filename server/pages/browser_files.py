@@ -1,4 +1,4 @@
-"""The files that browsers load: their hashes, which a page runs, and how they are sent."""
+"""The files that browsers load: their hashes, which of them a page runs, and how they are sent."""
 
 import base64
 import gzip
@@ -74,9 +74,9 @@ class File:
                 ("Content-Type", kind),
                 # The pages name the hash that they expect, so an old copy must never be used.
                 ("Cache-Control", "no-cache"),
-                # The preview of a draft runs in a frame without an origin, so as from elsewhere.
+                # The preview of a draft runs in a frame without an origin, so it is cross-origin.
                 ("Access-Control-Allow-Origin", "*"),
-                # A weak one: it stands for the compressed form as well.
+                # The tag is weak, since it stands for the compressed form as well.
                 ("ETag", f'W/"{integrity.removeprefix("sha256-")}"'),
             ),
             integrity,
@@ -84,7 +84,7 @@ class File:
 
 
 def client_files(folder: Path) -> dict[str, File]:
-    """The files of a folder that browsers load, by their names in it; read once."""
+    """Return the files of a folder that browsers load, by their names in it; read them once."""
     return {
         path.relative_to(folder).as_posix(): File.of(path.read_bytes(), _TYPES[path.suffix])
         for path in sorted(folder.rglob("*"))

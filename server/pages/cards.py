@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from markupsafe import Markup
 
 _TAG = re.compile(r"<(/?)(table|thead|tbody|tr|th|td)\b([^>]*)>")
-#: What each is to a screen reader, which browsers forget of what styles show as a block.
+#: The role of each for a screen reader. Browsers forget it if styles show the element as a block.
 _ROLES = {"table": "table", "thead": "rowgroup", "tbody": "rowgroup", "tr": "row", "td": "cell"}
 
 
@@ -49,9 +49,9 @@ def _told(name: str, attributes: str, names: list[str]) -> Markup:
 
 
 def _text(html: str) -> str:
-    """Return what stands in an element, escaped as it was, so that it is the value of an attribute.
+    """Return the text of an element, escaped as it was, as the value of an attribute.
 
-    What is hidden from eyes is no name: it has no place beside a cell.
+    Text that is hidden from sight is left out: it has no place beside a cell.
     """
     seen = re.sub(r'<span class="hidden-text">[^<]*</span>', "", html)
     return " ".join(re.sub(r"<[^>]*>", "", seen).split()).replace('"', "&#34;")

@@ -25,7 +25,7 @@ class _Reader(MarkdownIt):
 
 
 def _link(self: Any, tokens: Any, place: int, options: Any, env: Any) -> str:
-    """Return the beginning of a link that leaves the page, with what is filled in, as it is."""
+    """Return the beginning of a link that opens elsewhere, so that answers on the page stay."""
     tokens[place].attrSet("target", "_blank")
     tokens[place].attrSet("rel", "noopener noreferrer")
     return str(self.renderToken(tokens, place, options, env))

@@ -44,7 +44,7 @@ from server.pages.browser_files import (
 )
 from server.pages.markdown import rendered
 
-#: From so many options on, there is a field to search them: a phone shows some ten at a time.
+#: From this many options on, there is a field to search them: a phone shows some ten at a time.
 _LONG_LIST = 13
 
 #: The pages that run a program, `client/page/NAME.js`.
@@ -193,8 +193,8 @@ class Pages:
 class EntryGroup:
     """Entries of a frozen survey that stand together.
 
-    That is one alone, the rows of a `matrix`, which is the text over all of them, or a question and
-    the text that says which "other" is meant.
+    They are a single entry, the rows of a `matrix`, which is the text over all of them, or a
+    question and the text that says which "other" is meant.
     """
 
     entries: tuple[dict[str, Any], ...]
@@ -302,7 +302,7 @@ def _is_in_a_row(entry: dict[str, Any]) -> bool:
 
 
 def reasons(survey: Survey) -> dict[str, Any]:
-    """Return why each question has its ε, if its author says so: for a table, of all of its."""
+    """Return why each question has its ε, if its author says so; a table's reason is for all."""
     return {
         question.id: reason
         for question in survey.questions
@@ -313,7 +313,7 @@ def reasons(survey: Survey) -> dict[str, Any]:
 def minutes_left(pages: list[list[Part]], minutes: int | None) -> list[int | None]:
     """Return for each page how many minutes are left, by the part of all entries that is left.
 
-    Conditions do not count: else the time would tell answers to whoever sees the screen.
+    Conditions do not count: otherwise the time would reveal answers to whoever sees the screen.
     """
     entries = [len(entries_of(page)) for page in pages]
     if minutes is None:

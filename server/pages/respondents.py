@@ -28,7 +28,7 @@ def integrity() -> dict[str, Any]:
 
 
 def the_pages() -> Pages:
-    """Return what makes the pages of the application at hand."""
+    """Return the maker of the pages of the application at hand."""
     pages: Pages = current_app.extensions["pages"]
     return pages
 
@@ -56,7 +56,7 @@ def me() -> Response:
 
 
 def _cached(key: tuple[Any, ...], make: Callable[[], Resource]) -> Response:
-    """Return a page that is the same for everybody, and so is made once."""
+    """Return a page that is the same for everybody, and is therefore made once."""
     cache: dict[tuple[Any, ...], Resource] = current_app.extensions["page_cache"]
     page = cache.get(key)
     if page is None:
@@ -95,7 +95,7 @@ def not_allowed(error: MethodNotAllowed) -> Response:
 
 @blueprint.app_errorhandler(StoreBusy)
 def away(_: StoreBusy) -> Response:
-    """Ask to come again: the database is another machine's, and away."""
+    """Ask to come again: the database is on another machine, and cannot be reached."""
     response = message("failed", 503)
     response.headers["Retry-After"] = "30"
     return response
