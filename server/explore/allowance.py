@@ -37,8 +37,8 @@ class Allowance:
     def compute(self, make: Callable[[], _T], is_free: bool = False) -> _T | None:
         """Return what `make` gives; None if there is no time left for it, or too many wait.
 
-        What `is_free` is computed even if no time is left, and however many wait; it counts all
-        the same.
+        If `is_free`, it is computed even if no time is left, and however many wait. Its time
+        counts all the same.
         """
         has_place = self._places.acquire(blocking=False)
         if not has_place and not is_free:

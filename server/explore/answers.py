@@ -12,9 +12,9 @@ from server.plan.pictures import METHODS
 
 #: ε of the table that sets one beside others.
 _EPSILONS = ("0.1", "0.5", "1", "2", "3", "5", "8", "10")
-#: Beliefs before a report of which the curve is drawn, in percent.
+#: The curve is drawn at these beliefs before a report, in percent.
 _BELIEFS = (0, 1, 2, 5, 10, 15, 20, 25, 30, 40, 50, 60, 70, 75, 80, 85, 90, 95, 98, 99, 100)
-#: A δ of which the table has a row: one in so many.
+#: The table has a row for each of these δ: one in so many.
 _ONE_IN = (10**2, 10**3, 10**4, 10**6, 10**8, 10**10, 10**12)
 #: Points of a curve over reports.
 _POINTS = 12
@@ -34,7 +34,7 @@ def meaning(epsilon: Decimal, belief: Decimal) -> Part:
             f"Of 100 people whose true answer is “yes”, {yes} send “yes”. Of 100 whose true answer "
             f"is “no”, {no} send “yes”, too.",
             f"Somebody believes that a person's true answer is “yes”, with {percent(prior)}. After "
-            f"the person sends “yes”, they can believe it with {percent(told.after_yes)}. After "
+            f"the person sends “yes”, they can believe it with {percent(told.after_yes)}; after "
             f"“no”, with {percent(told.after_no)}.",
         ],
         [
@@ -95,7 +95,7 @@ def delta(epsilon: Decimal, reports: Decimal, one_in: Decimal) -> Part:
         "reports can tell more than the smaller ε.",
     ]
     if told.total >= told.plain:
-        texts[1:] = ["Here a δ of this size proves nothing smaller: then none is needed."]
+        texts[1:] = ["Here a δ of this size proves no smaller total, so none is needed."]
     figures = []
     if pairs:
         curve = [(total, least) for total, least in pairs if least > 0]
@@ -137,7 +137,7 @@ def _of_million(chance: float) -> str:
 
 
 def totals(epsilon: Decimal, reports: Decimal, one_in: Decimal) -> Part:
-    """Return what so many reports add up to, by five rules of composition."""
+    """Return what this many reports add up to, by five rules of composition."""
     n, chance = int(reports), 1 / float(one_in)
     numbers = sorted({max(1, round(n * part / _POINTS)) for part in range(1, _POINTS + 1)})
     rows = composition([(PrivacyLoss.pure(float(epsilon)), 1)], numbers, chance)

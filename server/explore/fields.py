@@ -38,7 +38,7 @@ class Field:
         Raises
         ------
         Wrong
-            If it is none, or out of its range.
+            If the text is no number, or the number is out of its range.
         """
         given = text.strip()
         plain = given.replace(",", "") if self.whole else given.replace(",", ".")
@@ -57,7 +57,7 @@ class Field:
 
 
 def _decimal(text: str) -> Decimal | None:
-    """Return a number without sign or exponent; None if it is none."""
+    """Return a number without sign or exponent; None if the text is no such number."""
     if not text.isascii() or not text.replace(".", "", 1).isdigit():
         return None
     try:
@@ -102,7 +102,7 @@ def points(name: str, usual: str) -> Field:
 
 
 def one_in(name: str) -> Field:
-    """Return the field of a δ, which is one in so many."""
+    """Return the field of a δ, which is given as "one in N"."""
     low, high = Decimal(10), Decimal(10**12)
     stops = stops_of(_ONE_IN, low, high)
     return Field(name, "δ: one in", "1000000", low, high, stops, whole=True)
@@ -123,7 +123,7 @@ class Queries:
     name: str
     label: str
     usual: str
-    #: The number that a press adds.
+    #: The numbers that a press can add.
     more: tuple[str, ...]
 
     def read(self, text: str) -> tuple[Decimal, ...]:
@@ -158,7 +158,7 @@ class Choice:
     options: tuple[tuple[str, str], ...]
 
     def read(self, text: str) -> str:
-        """Return the value that was chosen; raise `Wrong` if it is none of them."""
+        """Return the value that was chosen; raise `Wrong` if it is no option."""
         known = [value for value, _ in self.options]
         if text not in known:
             raise Wrong(f"{self.label}: expected {' or '.join(known)}, got {_shown(text)}")

@@ -33,7 +33,7 @@ blueprint = Blueprint("explore", __name__)
 _MOST = 300
 #: The name of the playground's buttons.
 PRESS = "press"
-#: Seconds after which somebody may ask again who came too often.
+#: Seconds after which somebody who asked too often may ask again.
 _AGAIN = 30
 
 

@@ -14,18 +14,18 @@ from analysis.study.exploration import Needed, Precision
 from analysis.survey.batches import SMALLEST_BATCH, SMALLEST_MINIMUM, Steps
 from server.plan.parts import Figure, Part, Table
 
-#: Respondents of which half-widths are drawn.
+#: The numbers of respondents at which half-widths are drawn.
 _RESPONDENTS = (50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000)
-#: Groups of which half-widths are drawn, in percent of all respondents.
+#: The sizes of groups at which half-widths are drawn, in percent of all respondents.
 _PARTS = (2, 5, 10, 20, 30, 50, 100)
 #: People who share an answer, such as a household.
 _SHARERS = (1, 2, 3, 4, 5)
-#: Nothing is drawn by lot for a yes-no question, but plans take a generator.
+#: A plan of a yes-no question draws nothing at random, but plans take a generator.
 _RNG = np.random.default_rng(0)
 
 
 def precision(epsilon: Decimal, respondents: Decimal, points: Decimal) -> Part:
-    """Return how precise so many answers are, and how many are needed."""
+    """Return how precise this many answers are, and how many are needed."""
     n, width = int(respondents), float(points) / 100
     here = _of_people(epsilon, n)
     needed = _needed(epsilon, width)
@@ -87,7 +87,7 @@ def groups(epsilon: Decimal, respondents: Decimal, part: Decimal, points: Decima
             f"{SMALLEST_MINIMUM} and {SMALLEST_BATCH}. Otherwise, whoever looks before and after "
             "one report would see that report.",
             f"People who share an answer hide less. If five people of a household answer alike, "
-            f"their reports tell ε = {rounded_up(shared[-1].epsilon, 4)} about it together.",
+            f"their reports together tell ε = {rounded_up(shared[-1].epsilon, 4)} about it.",
         ],
         [
             Figure(

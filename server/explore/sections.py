@@ -58,7 +58,7 @@ class Section:
 class Asked:
     """The state of a section: its values, the texts of its fields, and the mistakes in them.
 
-    Where something is wrong, the value is the usual one.
+    A wrong value is replaced by the usual one.
     """
 
     section: Section

@@ -47,7 +47,7 @@ def draws(questions: Decimal, total: Decimal, each: Decimal) -> Part:
     else:
         texts.append("At this limit, separate draws are the better choice for shares.")
     texts.append(
-        "These numbers follow the normal law. Exact numbers, as those above, are a few percent "
+        "These numbers follow the normal law. Exact numbers, like those above, are a few percent "
         "larger."
     )
     return Part(
@@ -209,7 +209,7 @@ def _near(what: str, rows: Sequence[Deployment]) -> str:
     if not rows:
         return f"none spends {what}"
     named = ", ".join(f"{row.name} (ε = {row.epsilon:g}; {row.unit})" for row in rows)
-    return f"nearest among those that spend {what}, {named}"
+    return f"the nearest of those that spend {what} are {named}"
 
 
 def _spent(row: Deployment) -> str:

@@ -14,8 +14,8 @@ _WIDTH = "27rem"
 def render_static(folder: Path) -> Path:
     """Write ``explore.md`` into a folder that exists, and return where it is.
 
-    It has all questions with their usual numbers. Pictures stand in it as SVG elements, which take
-    the color of the text around them; so it needs no other file, script or request.
+    The file has all questions with their usual numbers. Pictures stand in it as SVG elements,
+    which take the color of the text around them. So it needs no other file, script or request.
     """
     path = folder / "explore.md"
     path.write_text(f"# Explore ε and δ\n\n{as_markdown(2)}", encoding="utf-8")

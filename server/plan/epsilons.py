@@ -71,11 +71,11 @@ def composition(
     rows : sequence of WaveTotal
         What `analysis.study.planning.totals_of_waves` gives at `delta`.
     delta : float
-        The δ at which all totals hold but plain sums, which have only the δ of their questions.
+        The δ at which all totals hold, except plain sums, which have only the δ of their questions.
     cap : float, optional
         What a respondent may spend in total; drawn as a line.
     public : Total, optional
-        What the first wave tells those who see only its mixed reports; shown if it is less.
+        What the first wave reveals to those who see only its mixed reports; shown if it is less.
     """
     if not rows:
         return Part()
@@ -101,7 +101,7 @@ def composition(
     columns = ["Waves", "Charged", *names, "Shown in ledgers", "by", "with δ ="]
     note = (
         "The total ε of one respondent over all questions, rounded up. “Charged” is compared with "
-        f"the cap. All methods but the plain sum hold at δ = {delta:g}. Methods that give about "
+        f"the cap. All methods except the plain sum hold at δ = {delta:g}. Those that give about "
         "the same as another one everywhere are left out. Ledgers show the smallest total, at the "
         "δ beside it."
     )

@@ -162,7 +162,7 @@ def power(asked: Asked) -> Part:
         "two waves."
     )
     if {row.question for row in powers} != {question.id for question in asked.survey.questions}:
-        text += " Of texts it is not told."
+        text += " For texts it is not computed."
     labels = _labels(asked.survey)
     rows = [
         vars(row)

@@ -69,7 +69,7 @@ def _computed(asked: Asked) -> Part:
         "mechanism becomes the best.",
         "Totals of ε are proved for replacing all answers of one respondent, whatever they are. "
         "The smallest total, by convolution of all losses, requires that questions and waves are "
-        "chosen without regard to this respondent's reports. All totals but the sum hold at "
+        "chosen without regard to this respondent's reports. All totals except the sum hold at "
         f"δ = {asked.delta:g}.",
         f"All random draws use the seed {asked.seed}, so the same command gives the same page.",
     ]

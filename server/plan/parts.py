@@ -13,7 +13,7 @@ _LONG = 40
 
 @dataclass(frozen=True)
 class Table:
-    """A table with a title, of which the first column names the rows.
+    """A table with a title; its first column names the rows.
 
     The `strong` rows stand out; a `folded` table is shown if its title is pressed.
     """

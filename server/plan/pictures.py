@@ -22,7 +22,7 @@ METHODS = {
 }
 #: What respondents are needed for, by the attributes of a trade-off.
 TRADEOFFS = {"share": "a share", "pair": "a pair of answers", "model": "a model"}
-#: Curves in one picture.
+#: The most curves in one picture.
 _MOST = 6
 
 
@@ -55,7 +55,7 @@ def composition_chart(rows: Sequence[Composition], cap: float | None = None) -> 
 def respondents_charts(survey: Survey, points: Sequence[Point], planned: int) -> list[str]:
     """Draw half-widths against respondents, a curve for each question, six to a picture.
 
-    They are in percentage points, and for a number a part of its range. A line stands at the
+    They are in percentage points, or for a number in parts of its range. A line stands at the
     planned number of respondents. The title names a question that is alone.
     """
     series, has_numbers = [], False
@@ -84,8 +84,8 @@ def respondents_charts(survey: Survey, points: Sequence[Point], planned: int) ->
 def epsilon_chart(question: Question, points: Sequence[Point], unit: str = "") -> str:
     """Draw half-widths of one question against ε, a curve for each number of respondents.
 
-    A line stands at the question's own ε. For a number they are in its `unit`, else in percentage
-    points.
+    A line stands at the question's own ε. For a number they are in its `unit`, otherwise in
+    percentage points.
     """
     ordered = sorted(points, key=lambda point: (point.respondents, point.epsilon))
     is_number = question.domain.estimand is Estimand.MEAN
@@ -123,7 +123,7 @@ def tradeoff_charts(rows: Sequence[Tradeoff], own: PossibleDraw) -> list[str]:
                 line_chart(
                     f"Respondents of one draw for {own.id}: {told}",
                     series,
-                    "ε of one answer, for who knows the others",
+                    "ε of one answer, for whoever knows the others",
                     f"respondents for {told}",
                     log_x=True,
                     log_y=True,

@@ -138,7 +138,7 @@ def sample(asked: Asked, spread: bool = True) -> list[Sampled]:
 def against_epsilon(asked: Asked, question: Question) -> list[Point]:
     """Return half-widths against ε: for the planned respondents, a quarter, and four times.
 
-    There are none where an answer is drawn together with others: its ε is one of two limits.
+    There are none if an answer is drawn together with others: its ε is one of two limits.
     """
     if question.table is not None:
         return []
@@ -156,7 +156,7 @@ def against_respondents(asked: Asked, question: Question) -> list[Point]:
 def together(asked: Asked) -> Iterable[Tradeoff]:
     """Yield what the limits of each draw for several questions cost in respondents.
 
-    If the survey has none, it is that of the questions that could be drawn together.
+    If the survey has no such draw, it is one of the questions that could be drawn together.
     """
     for draw in possible_draws(asked.survey):
         yield from tradeoffs(draw, asked.half_width or HALF_WIDTH, asked.level)

@@ -1,6 +1,6 @@
-"""What researchers ask for and takes long: plans, tables of two questions, models, trial copies.
+"""Long work that researchers ask for: plans, tables of two questions, models, trial copies.
 
-A process of its own does it, one piece after another, at a low priority, so that the intake of
+A separate process does it, one piece after another, at a low priority, so that the intake of
 reports does not wait. Results stay in the database: whoever asked can leave, and come back.
 """
 
@@ -19,7 +19,7 @@ import rfc8785
 from server.store import Store
 from server.store.work import Job
 
-#: So many pieces of work may wait at once, of all researchers together.
+#: The most pieces of work that may wait at once, of all researchers together.
 MOST_WAITING = 20
 
 #: Called with the part that is done, in [0, 1].
@@ -36,11 +36,11 @@ class Asked(Protocol):
         """The id of the survey that it is about."""
 
     def done(self, store: Store, progress: Progress) -> dict[str, Any]:
-        """Do the work, and return its result; raise ValueError with a sentence if it cannot be."""
+        """Do the work, and return its result; raise ValueError with the reason if it cannot be."""
 
 
 def kinds() -> "dict[str, type[Asked]]":
-    """Return all kinds of work by their names; they are imported only where they are needed."""
+    """Return all kinds of work by their names; they are imported only when they are needed."""
     from server.work.auditing import Auditing
     from server.work.calibrating import Calibrating
     from server.work.crossing import Crossing
@@ -81,9 +81,9 @@ def ask(store: Store, asked: Asked) -> bool:
 
 
 def _written(asked: Asked) -> dict[str, Any]:
-    """Return what was asked as JSON; choices that are the usual ones are left out.
+    """Return what was asked as JSON, without choices that are the default.
 
-    So work from before there was a choice is found again.
+    So work from before a choice existed is found again.
     """
     (name,) = (name for name, kind in kinds().items() if type(asked) is kind)
     values: dict[str, Any] = asdict(asked)

@@ -29,15 +29,15 @@ class Crossed:
     first: Column
     second: Column
     notes: Sequence[str]
-    #: Whether one is a number, whose values are the points it was rounded to: none to count.
+    #: Whether one is a number: its values are points to which it was rounded, so none is counted.
     has_number: bool
     level: float
-    #: Of respondents, if they were not drawn alike.
+    #: The weights of respondents, if they were not drawn alike.
     weights: NDArray[np.float64] | None = None
 
     @cached_property
     def rows(self) -> list[Row]:
-        """All quantities; of a number only means in groups, and correlations."""
+        """All quantities; for a number only means in groups, and correlations."""
         if self.has_number:
             pairs = pairs_of(self.first, self.second, self.weights)
             return association_rows(pairs, self.level)

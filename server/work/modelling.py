@@ -15,7 +15,7 @@ from server.stored_results import StoredWave
 from server.work import Progress
 
 TERM_COLUMNS = tuple(field.name for field in fields(Term))
-#: What is told of a fit as a whole.
+#: The facts about a fit as a whole.
 FIT = (
     "n",
     "log_likelihood",
@@ -70,7 +70,7 @@ def _quoted(name: str) -> str:
 
 
 def family_for(outcome: Column) -> str:
-    """Return the usual family of a randomized outcome: what its values are decides."""
+    """Return the usual family of a randomized outcome, which depends on its values."""
     if outcome.amounts is not None:
         return "linear"
     return "logistic" if len(outcome.answers) == 2 else "multinomial"
@@ -91,7 +91,7 @@ def told(model: Regression) -> dict[str, Any]:
 class Modelling:
     """The model that a researcher asked for, of chosen columns.
 
-    An empty `family` is the usual one of the outcome. `reports` is how many are shown: once there
+    An empty `family` is the usual one for the outcome. `reports` is how many are shown: once there
     are more, it is another model. Choices from `errors` on are those of `regress`.
     """
 

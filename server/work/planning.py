@@ -14,7 +14,7 @@ from server.work.trial import to_try
 class Planning:
     """The sections of `deniable plan`, as a part of a page.
 
-    `version` is that of the draft, or of the survey: once it is another, it is another plan.
+    `version` is that of the draft, or of the survey: another version has another plan.
     """
 
     survey: str

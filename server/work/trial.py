@@ -16,11 +16,11 @@ from server.store import Store
 from server.stored_results import asked_now
 from server.work import Progress
 
-#: The most made-up respondents, and how many there are if nobody says.
+#: The most made-up respondents, and their number by default.
 MOST, USUAL = 20_000, 1000
-#: What of a survey does not hold for a copy of it.
+#: The keys of a survey that do not apply to a copy of it.
 _DROPPED = ("closes", "delete_reports_after", "proof_of_work", "access")
-#: The longest id of a survey, of which a copy's ends so.
+#: The longest id of a survey, and the ends of the ids of its copies.
 _LONGEST, TRIAL_END, PILOT_END = 64, "-trial", "-pilot"
 
 
@@ -59,7 +59,7 @@ def _copy(survey: Survey, changes: dict[str, Any]) -> Survey:
 
 @dataclass(frozen=True)
 class Trial:
-    """A trial copy with so many made-up respondents; a later `number` is another trial.
+    """A trial copy with this many made-up respondents; a later `number` is another trial.
 
     `expected` has for some questions what `analysis.survey.simulate.made_up_answers` expects.
     """
@@ -74,7 +74,7 @@ class Trial:
         """Fill the copy, instead of what it held before, and close it."""
         survey = trial_of(to_try(store, self.survey))
         if store.studies.get(survey.id).is_trial:
-            store.surveys.close_waves(survey.id)  # one that was interrupted
+            store.surveys.close_waves(survey.id)  # of an interrupted trial
         store.studies.begin_trial(survey.id)
         store.surveys.publish(survey, is_trial=True)
         wave = store.surveys.open_wave(survey.id, 1, is_trial=True)

@@ -117,7 +117,7 @@ def test_the_meaning_of_epsilon_is_that_of_plan(
     for name, ends in {"of_100": "send “yes”.", "of_100_others": "send “yes”, too."}.items():
         assert f"about {float(row[name]):.0f} {ends}" in text
     assert f"can believe it with {100 * float(row['belief_10_seen']):.3g} %" in text
-    assert f"After “no”, with {100 * float(row['belief_10_not_seen']):.3g} %" in text
+    assert f"after “no”, with {100 * float(row['belief_10_not_seen']):.3g} %" in text
     for prior in (1, 10, 50):
         assert f"{100 * float(row[f'belief_{prior}_seen']):.3g} %" in text
 
