@@ -19,7 +19,7 @@ from server.stored_results import StoredWave
 
 @dataclass(frozen=True)
 class Format:
-    """A format: how its files are called, and what writes them.
+    """A format: what its files are called, and what writes them.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ def written(stored: StoredWave, form: str) -> Iterator[bytes]:
 
 
 def check_needs(form: str) -> None:
-    """Raise Unwritable unless the packages of a format are there."""
+    """Raise Unwritable unless the packages of a format are installed."""
     chosen = FORMATS[form]
     for package in chosen.needs:
         try:
@@ -100,6 +100,6 @@ def check_needs(form: str) -> None:
 
 
 def can_be_written() -> list[tuple[str, Format]]:
-    """Return the formats whose packages are there."""
+    """Return the formats whose packages are installed."""
 
     return [(form, each) for form, each in FORMATS.items() if all(map(find_spec, each.needs))]

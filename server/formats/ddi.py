@@ -92,7 +92,7 @@ def _variable(data: Element, table: ReportsTable, number: int, column: ReportCol
     else:
         told = (
             "Debiased weight: its mean is unbiased, and its standard deviation over the square "
-            "root of n the standard error, randomization included."
+            "root of n is the standard error, randomization included."
         )
     _add(variable, "txt", told)
     for code, label in column.values.items():

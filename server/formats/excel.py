@@ -31,7 +31,7 @@ def write(table: ReportsTable) -> bytes:
     if table.rows >= _MOST_ROWS or len(table.columns) > _MOST_COLUMNS:
         raise Unwritable(
             f"xlsx: expected fewer than {_MOST_ROWS:,} reports and at most {_MOST_COLUMNS:,} "
-            f"columns, got {table.rows:,} and {len(table.columns):,}; take csv or parquet"
+            f"columns, got {table.rows:,} and {len(table.columns):,}; use csv or parquet"
         )
     book = Workbook(write_only=True)
     reports = _sheet(book, "reports", [column.name for column in table.columns])

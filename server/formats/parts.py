@@ -1,8 +1,8 @@
 """The reports of a wave as a folder of Parquet files, for engines that read many files at once.
 
-Parts are made one after the other, so that memory does not grow with the reports. Rows are in the
-order of what reports say, through all parts: where a row stands tells what it says, and nothing
-else. So a part is no sample of the reports.
+Parts are made one after the other, so that memory does not grow with the reports. Rows are sorted
+by what reports say, through all parts: the place of a row reveals what it says, and nothing else.
+So a part is no sample of the reports.
 """
 
 import json
@@ -26,17 +26,17 @@ from server.stored_results import POOLED, Missing, StoredWave
 
 #: What stands in a manifest under "deniable", and the manifest's name.
 KIND, MANIFEST = "parts-1", "manifest.json"
-#: The most rows of a part; an engine reads so many at once in a few megabytes.
+#: The most rows of a part; an engine reads this many at once in a few megabytes.
 ROWS = 2**20
-#: So many portions of reports that were read make a row group.
+#: The number of portions of reports in a row group.
 _PORTIONS = 16
 
 
 def write_parts(stored: StoredWave, folder: Path, collector: str, rows: int = ROWS) -> int:
     """Write the reports of a wave into a new folder, and return how many there are.
 
-    The folder gets its name once all of it is on the disk, its manifest too: until then there is
-    another, whose name begins with a dot, which an error removes.
+    The folder gets its name once all of it is on the disk, its manifest too. Until then its name
+    begins with a dot, and an error removes it.
 
     Raises
     ------
@@ -70,7 +70,7 @@ def write_parts(stored: StoredWave, folder: Path, collector: str, rows: int = RO
 def _written(
     stored: StoredWave, payloads: Iterator[list[dict[str, Any]]], folder: Path, rows: int
 ) -> Iterator[dict[str, Any]]:
-    """Write the parts, and yield of each what the manifest says."""
+    """Write the parts, and yield what the manifest says of each."""
     pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
     columns = report_columns(stored.survey)
     simulated, is_open = stored.simulated, stored.is_open
@@ -107,7 +107,7 @@ def _written(
 def _groups(
     payloads: Iterator[list[dict[str, Any]]], rows: int
 ) -> Iterator[list[list[dict[str, Any]]]]:
-    """Yield the portions of each row group: none reaches over the end of a part."""
+    """Yield the portions of each row group: none extends beyond the end of a part."""
     left = rows
     waiting: list[dict[str, Any]] = []
     while True:

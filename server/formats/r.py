@@ -12,7 +12,7 @@ from analysis.study.bundle.tables import Together, table_text, together_rows
 from analysis.study.codebook import Code, codebook
 from server.formats.table import ReportsTable
 
-#: All but ASCII that means nothing within a text of R.
+#: All characters except the ASCII ones that have no special meaning within a text of R.
 _SPECIAL = re.compile(r"[^\n !#-\[\]-~]")
 
 #: R refuses more than 10,000 characters in a text that has escaped ones.
@@ -20,7 +20,7 @@ _LONGEST = 5000
 
 
 def write(table: ReportsTable) -> bytes:
-    """Return an .R file; who sources it has the data frame `study`, and functions for it."""
+    """Return an .R file; sourcing it gives the data frame `study`, and functions for it."""
     functions = (files("analysis.study.bundle") / "study.R").read_text(encoding="utf-8")
     names = [column.name for column in table.columns]
     codes = to_text(

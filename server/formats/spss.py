@@ -30,7 +30,7 @@ def write(table: ReportsTable) -> bytes:
 
 
 def _lines(text: str) -> list[str]:
-    """Return a text in lines of at most 80 bytes: a note has no longer ones."""
+    """Return a text in lines of at most 80 bytes, the longest that a note can have."""
     lines = [""]
     for word in shortened(text, 4000).split():
         if len(f"{lines[-1]} {word}".encode()) > 80:

@@ -20,8 +20,8 @@ def labelled(
 ) -> bytes:
     """Return the file that a function of pyreadstat writes.
 
-    There are no missing codes: that somebody gave no answer is a randomized report like any other,
-    and must count. A text that is empty is of somebody who was not asked.
+    There are no missing codes: "no answer" is a randomized report like any other, and must count.
+    An empty text belongs to somebody who was not asked.
 
     Parameters
     ----------

@@ -66,9 +66,9 @@ class ReportsTable:
         return f"{title} ({self.survey.id}, wave {self.wave}, version {self.version[:12]})"
 
     def names(self, longest: int) -> list[str]:
-        """Return different names of the columns, of at most so many letters, also in upper case.
+        """Return names of the columns, at most `longest` letters each, that differ in upper case.
 
-        A name that is too long keeps its beginning and its end, between which it has two lines.
+        A name that is too long keeps its beginning and its end, with two underscores between them.
         """
         taken = set[str]()
         names = []
@@ -87,7 +87,7 @@ class ReportsTable:
 
 
 def shortened(text: str, longest: int) -> str:
-    """Return a text of one line that has at most so many bytes in UTF-8."""
+    """Return a text of one line that has at most `longest` bytes in UTF-8."""
     line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     if len(line.encode()) <= longest:
         return line

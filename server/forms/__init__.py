@@ -63,7 +63,7 @@ def read_form(
     Raises
     ------
     FormError
-        If it is no questionnaire of that tool, or of any. Then nothing was imported.
+        If it is no questionnaire of that tool, or of any known tool. Then nothing was imported.
     """
     if len(content) > LARGEST:
         raise FormError(f"{name}: expected at most {LARGEST >> 20} MiB, got more")

@@ -64,9 +64,9 @@ class Imported:
 def build(form: Form, wanted: Wanted | None = None) -> Imported:
     """Return the survey file of a form, and a row for each of the form's items.
 
-    Of what is `wanted` beside the form, by default nothing, bounds are given to numbers without.
-    What a survey file cannot have is refused, or changed, and told: entries that the reader of
-    survey files refuses, conditions on what is not there.
+    `wanted` can give bounds to numbers that lack them, and can leave questions out. Entries that
+    the reader of survey files refuses, and conditions on questions that are not there, are refused
+    or changed, and their rows say so.
     """
     wanted = wanted or Wanted()
     entries: dict[int, Entry] = {}
@@ -160,7 +160,7 @@ def _joined_headings(headings: list[Any]) -> Any:
 
 
 def _part(part: PartRow, asked: Set[str]) -> Row:
-    """Return what became of a part of questions, of which those in the rows `asked` are there."""
+    """Return what became of a part of questions; those in the rows `asked` are imported."""
     if not part.of:
         return Row(part.row, part.name, part.type, REFUSED, part.unused)
     is_there = not asked.isdisjoint(part.of)
@@ -273,7 +273,7 @@ def _add_conditions(entry: Entry, earlier: Mapping[str, Entry], before: Entry | 
 
 
 def _namely(entry: Entry, trees: list[list[Any]], before: Entry | None) -> str | None:
-    """Return the option of the question before that a text says more of, if it does just that.
+    """Return the option of the previous question that a text explains, if it does just that.
 
     Whoever is asked the text is asked the question, too, so their common conditions do not count.
     """
@@ -302,7 +302,7 @@ def _drop(entry: Entry, why: str) -> None:
 def _refused(form: Form, entries: dict[int, Entry]) -> Iterator[tuple[int, str]]:
     """Yield the places of entries that cannot be in the survey, until all others can be.
 
-    A condition goes before its question does.
+    A condition is dropped before its question is.
     """
     left = dict(entries)
     while left:
@@ -349,9 +349,9 @@ def _read(form: Form, questions: list[dict[str, Any]]) -> Survey:
 def _undesigned(data: dict[str, Any]) -> dict[str, Any]:
     """Return a question for whose answers a channel need not be designed.
 
-    To design that of a number takes tenths of a second for each number of steps, and whether a
-    survey file may have it does not depend on these: so each number is one from 0 to 1 in one step.
-    What is wrong with its bounds or its step stays, to be refused.
+    Designing the channel of a number takes tenths of a second for each number of steps, but a
+    survey file may have the number whatever its steps are. So each number becomes one from 0 to 1
+    in one step. Wrong bounds and wrong steps stay, so that they are refused.
     """
     if data["kind"] != "number" or not {"min", "max"} <= {*data}:
         return data

@@ -81,7 +81,7 @@ class Parser(ABC):
         return before
 
     def expect(self, mark: str) -> None:
-        """Read one token, which is this."""
+        """Read one token, which must be this one."""
         if self.token != mark:
             raise self.untold(mark)
         self.next()
@@ -143,7 +143,7 @@ def in_our_terms(tree: list[Any], earlier: Mapping[str, Known], notes: list[str]
     earlier : mapping
         The questions before that are imported, by their names in the source.
     notes : list of str
-        Takes what is read otherwise than it stands there.
+        Takes a note on each part that is read differently from the source.
 
     Raises
     ------
@@ -185,7 +185,7 @@ def _of_nothing(sign: str, known: Known) -> list[Any]:
     if sign not in ("=", "!="):
         raise Untold(f"{sign} cannot compare a missing answer")
     if kind == "choices":
-        # Who ticks nothing there has answered all the same: none of these.
+        # A respondent who ticks nothing there has answered all the same: none of these.
         parts = [["selected", name, NONE]]
         if not is_always_answered:
             parts.append(["selected", name, NO_ANSWER])

@@ -83,7 +83,7 @@ def _add_points(entry: Entry) -> None:
 
 
 def _name_both(entry: Entry) -> None:
-    """Tell which of the values of the source is "yes", and which is "no"."""
+    """Note which of the values of the source is "yes", and which is "no"."""
     values = [value for value, _ in entry.asked.options] or ["yes", "no"]
     entry.values = dict(zip(values, ("yes", "no"), strict=True))
 
@@ -99,7 +99,7 @@ _ANSWERS: Mapping[str, Callable[[Entry], None]] = {
 
 
 def plain_id(name: str) -> str:
-    """Return a name of the source as an id: as it is if it is one, else the nearest."""
+    """Return a name of the source as an id: as it is if it is one, otherwise the nearest."""
     if ID.fullmatch(name):
         return name
     lower = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:64].strip("-")

@@ -57,7 +57,7 @@ Translate = Callable[[], list[Any]]
 
 
 def condition_of(text: str, translate: Translate) -> tuple[Condition | None, str]:
-    """Return a condition of the source; or None, and in words that it is left out, and why."""
+    """Return a condition of the source; otherwise None, and words that say why it is left out."""
     try:
         return Condition(translate(), text), ""
     except Untold as error:
@@ -87,17 +87,17 @@ class Asked:
         ``random_order``, ``matrix``, ``namely`` (the value of the option) ...; without ``epsilon``,
         ``options``, ``items``, ``points``, ``section`` and ``new_page``.
     options : list of tuple
-        Of choice, choices, rank and scale: the value in the source, and the text; of yes-no, if
-        its values are others than yes and no, the two, yes first.
+        For choice, choices, rank and scale: the value in the source, and the text. For yes-no:
+        both values, yes first, unless they are yes and no.
     conditions : list of Condition
-        All of these have to hold where it is asked.
+        All of these must hold for the question to be asked.
     page : int
         The number of its page; a new one begins where it is larger than before.
     headings : list
         The headings that it stands under, from the outside in.
     changes : list of str
-        What is different from the source, each without a capital and a stop: "an open text, of
-        which the frequent answers are found", "the constraint . < 7 is left out".
+        What is different from the source, each without a capital letter and a period: "an open
+        text, of which the frequent answers are found", "the constraint . < 7 is left out".
     """
 
     row: str

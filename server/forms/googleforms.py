@@ -1,7 +1,7 @@
 """Google Forms: a form as its API gives it (`forms.get`), as JSON.
 
-After the reference of the resource `forms` of the Google Forms API, version 1. The export of Google
-Forms itself has answers alone; Google's page about `forms.get` shows a form to its owner.
+It follows the reference of the resource `forms` of the Google Forms API, version 1. The export of
+Google Forms itself has answers alone. Google's page about `forms.get` shows a form to its owner.
 """
 
 from collections.abc import Callable, Mapping
@@ -122,7 +122,7 @@ class _Reader:
             self._form.put(asked.add_other(label, "Please specify"))
 
     def _read_grid(self, place: str, title: str, about: str, group: Mapping[str, Any]) -> None:
-        """Make a scale of each row of a grid, or, where several can be ticked, a choice of them."""
+        """Make a scale of each row of a grid, or a choice of several if several can be ticked."""
         columns = table(table(group.get("grid")).get("columns"))
         is_scale = columns.get("type") != "CHECKBOX"
         options = _options(columns)
@@ -148,7 +148,7 @@ def _kind(question: Mapping[str, Any]) -> str:
 
 
 def _options(given: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """Return the options but for the other answer; their texts are their values."""
+    """Return the options except the other answer; their texts are their values."""
     texts_of = [
         _text(option.get("value"))
         for option in map(table, items(given.get("options")))

@@ -1,4 +1,4 @@
-"""Files of JSON from elsewhere: a part that has not the expected type counts as missing."""
+"""Files of JSON from elsewhere: a part without the expected type counts as missing."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -30,17 +30,17 @@ def is_json_of(content: bytes, name: str, fits: Callable[[Any], bool]) -> bool:
 
 
 def table(value: Any) -> Mapping[str, Any]:
-    """Return a value if it is a table of keys, else an empty one."""
+    """Return a value if it is a table of keys, otherwise an empty one."""
     return value if isinstance(value, dict) else {}
 
 
 def items(value: Any) -> list[Any]:
-    """Return a value if it is a list, else an empty one."""
+    """Return a value if it is a list, otherwise an empty one."""
     return value if isinstance(value, list) else []
 
 
 def amount(value: Any) -> int | float | None:
-    """Return a number, or a text of one, if its size is less than 10¹²; else None."""
+    """Return a number, or a text of one, if its size is less than 10¹²; otherwise None."""
     try:
         number = float(value) if isinstance(value, str | int | float) else float("nan")
     except (ValueError, OverflowError):

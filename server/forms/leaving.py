@@ -71,7 +71,7 @@ class Leaving:
         return {tag: told(Phrase.of(key), language) for tag, language in spoken}
 
     def change(self, entry: Mapping[str, Any], what: str) -> None:
-        """Note what is different of a question."""
+        """Note what is different in a question."""
         self.changes.setdefault(entry["id"], []).append(what)
 
     def blocks(self) -> Iterator["Block"]:
@@ -119,7 +119,7 @@ def condition_text(tree: list[Any], negated: str, compare: Callable[[str, str, A
     negated : str
         How the tool writes that something does not hold, such as ``not({})``.
     compare : callable
-        Writes a comparison of a question with a value: its sign, or "selected", both given.
+        Writes a comparison, given its sign (or "selected"), the question and the value.
     """
     first, *rest = tree
     if first == "not":

@@ -44,7 +44,7 @@ def plain(text: str) -> tuple[str, list[str]]:
     return re.sub(r"[^\S\n\u00a0\u202f]+", " ", clean).strip(), lost
 
 
-#: Between these stands the name of the question whose answer a text tells, until it is known
+#: Between these stands the name of the question whose answer a text repeats, until it is known
 #: whether that question is imported.
 _PIPE = re.compile("\ue000([^\ue001]*)\ue001")
 
@@ -75,7 +75,7 @@ class Languages:
     tags : mapping
         The tag of each language, by its name in the source.
     pipes : str
-        The pattern of what tells an earlier answer in a text; its group is the question's name.
+        The pattern of what repeats an earlier answer in a text; its group is the question's name.
     """
 
     tags: Mapping[str, str]
@@ -103,7 +103,7 @@ class Languages:
         Returns
         -------
         text : str, dict or None
-            Plain if there is one language, else by tag; None if it is missing in all.
+            Plain if there is one language, otherwise by tag; None if it is missing in all.
         changes : list of str
         """
         found: dict[str, str] = {}

@@ -100,7 +100,7 @@ def exported(path: str, survey: Survey | None, wave: int | None) -> Exported:
 
 def _without_statement(path: str, survey: Survey | None, wave: int | None) -> Exported:
     if survey is None or wave is None:
-        raise DataError(f"{path}: expected --survey and --wave, since no file says them here")
+        raise DataError(f"{path}: expected --survey and --wave, since no file states them here")
     return Exported(survey, wave, False, 0, (), (path,))
 
 

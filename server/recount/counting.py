@@ -63,7 +63,7 @@ def report_of(question: Question, cell: Any) -> Any:
 
 
 def _reports_of(question: Question, cells: Sequence[Any]) -> list[Any]:
-    """Return the reports of cells of a file; raise DataError at the first that is none."""
+    """Return the reports of cells of a file; raise DataError at the first that has no report."""
     randomizer, sets = question.randomizer, None
     if randomizer.channel.report_schema()["type"] == "array" and randomizer.encoder.cohorts is None:
         sets = _sets([cell for cell in cells if cell], randomizer.channel)
@@ -114,7 +114,7 @@ class _Counted:
             np.add.at(self.sizes, sizes, often)
 
     def add_by_place(self, engine: Engine, queries: PlaceQueries) -> None:
-        """Add reports of which the parts were counted by place."""
+        """Add reports whose parts were counted by place."""
         randomizer, column = self.question.randomizer, column_of(self.question)
         channel, cohorts = randomizer.channel, randomizer.encoder.cohorts
         faults = int(_rows(engine, queries.faults)[0][0])

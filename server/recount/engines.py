@@ -10,9 +10,9 @@ from analysis.core.extras import install_with
 from analysis.survey.question import Question
 from server.recount.queries import column_of, whole_reports
 
-#: So many reports are read at once by our own engine.
+#: Our own engine reads this many reports at once.
 _AT_ONCE = 2**16
-#: What DuckDB may use; what takes more goes to the disk.
+#: The memory that DuckDB may use; it puts everything else on the disk.
 _MEMORY = "2GB"
 
 
@@ -28,7 +28,7 @@ class Engine(Protocol):
     """A program that counts the reports of some files."""
 
     def whole(self, questions: Sequence[Question]) -> Rows:
-        """Yield each row of reports on some questions, and how often it came; perhaps again."""
+        """Yield rows of reports on some questions, and how often each came; a row may repeat."""
 
     def query(self, text: str) -> list[Sequence[Any]] | None:
         """Return the rows of a query of `queries`; None if the engine runs none."""

@@ -12,7 +12,7 @@ from analysis.core.csv_json import REPORT
 from analysis.estimate.columns.of_survey import variable
 from analysis.survey.question import Question
 
-#: Of a question with at most so many kinds of reports, whole reports are counted.
+#: If a question has at most this many different reports, whole reports are counted.
 _FEW = 2**16
 #: The number of ones in each character of `ALPHABET`.
 _ONES = "".join(str(place.bit_count()) for place in range(len(ALPHABET)))
@@ -31,7 +31,7 @@ def whole_reports(questions: Sequence[Question]) -> str:
 
 @dataclass(frozen=True)
 class PlaceQueries:
-    """Queries for reports of which there can be too many kinds: sets and bits.
+    """Queries for reports that can take too many values: sets and bits.
 
     Their parts are counted instead: the characters of bits, or the members of sets, by place.
 

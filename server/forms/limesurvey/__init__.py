@@ -1,6 +1,6 @@
 """LimeSurvey: its survey structure, as XML (`.lss`) or as a table with tabs (`.txt`).
 
-After LimeSurvey's manual ("Tab Separated Value survey structure", "Question types" and
+It follows LimeSurvey's manual ("Tab Separated Value survey structure", "Question types" and
 "ExpressionScript") and the files that its versions 1.9 to 6 export.
 """
 
@@ -24,7 +24,7 @@ from server.forms.limesurvey.kinds import NAMES, NO_CONDITION, Kinds
 from server.forms.limesurvey.source import Group, Question, Source
 
 _PIPE = r"\{(?:(\w+)(?:\.(?:shown|NAOK|code|value))?|[^\s{}][^{}]*)\}"
-#: Attributes that are named as changes where they say something.
+#: Attributes that are named as changes if they say something.
 _LEFT_OUT = {
     "em_validation_q": "its validation", "em_validation_sq": "its validation",
     "array_filter": "the filter of its rows", "array_filter_exclude": "the filter of its rows",

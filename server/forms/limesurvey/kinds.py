@@ -164,7 +164,7 @@ class Kinds:
         for scale in scales:
             over = asked.text
             if len(scales) > 1:
-                # Both scales ask the same of other points: each is a grid of its own.
+                # Both scales ask the same with other points, so each is a grid of its own.
                 given = question.attributes.get(f"dualscale_header{'AB'[scale]}", "")
                 header = texts.plain(given)[0] or f"({scale + 1})"
                 over = _with(over, header)

@@ -34,7 +34,7 @@ class Variable:
 def condition(text: str, variables: Mapping[str, Variable]) -> list[Any]:
     """Return the tree of an equation, with names and values of the source.
 
-    `variables` are those of the questions before. Raise `Untold` if a part of it cannot be told.
+    `variables` are those of earlier questions. Raise `Untold` if a part cannot be translated.
     """
     return _Equation(text, variables).tree()
 

@@ -1,7 +1,7 @@
 """The rows of LimeSurvey's files: its survey structure as XML (`.lss`) and as a table (`.txt`).
 
-Both become the same groups, questions and parts of questions. What else the file has is told of in
-`others`, since nothing of it is imported.
+Both become the same groups, questions and parts of questions. `others` lists what else the file
+has, since nothing of it is imported.
 """
 
 import re
@@ -79,5 +79,5 @@ IN_RELEVANCE = "the relevance of its question is read instead, if it has one"
 
 
 def whole(text: str) -> int:
-    """Return a whole number; 0 for a text that is none."""
+    """Return the whole number that a text states; 0 for any other text."""
     return int(text) if re.fullmatch(r"-?\d{1,9}", text, re.ASCII) else 0

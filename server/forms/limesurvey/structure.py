@@ -160,14 +160,14 @@ class _Structure:
             self.source.others.append((part.row, part.code, table, "its question is not there"))
 
     def _read_others(self) -> None:
-        """Tell of the rows of all other tables."""
+        """Report the rows of all other tables."""
         for table, why in _OTHERS.items():
             for number, row in enumerate(self._rows(table), 1):
                 name = row.get("name") or row.get("quota_name") or row.get("qid") or ""
                 self.source.others.append((f"{table}!{number}", name, table, why))
 
     def _read_settings(self) -> None:
-        """Tell of the rows with the settings and the texts of the survey."""
+        """Report the rows with the settings and the texts of the survey."""
         for number, _ in enumerate(self._rows("surveys"), 1):
             told = f"only {', '.join(SETTINGS)} are imported: other settings have no counterpart"
             self.source.partly.append((f"surveys!{number}", "", "settings", told))

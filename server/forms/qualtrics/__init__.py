@@ -37,7 +37,7 @@ _LEFT_OUT = {
     "QuestionJS": "its program",
     "InPageDisplayLogic": "its display logic within the page",
 }
-#: Steps of the flow that do something else than to show blocks.
+#: Steps of the flow that do something other than showing blocks.
 _STEPS = {
     "EndSurvey": "the survey cannot end early: people who would have left are asked what follows",
     "EmbeddedData": "embedded data are not available: the page knows only the answers",
@@ -48,7 +48,7 @@ _STEPS = {
     "ReferenceSurvey": "what another survey asks is not in this file",
     "SupplementalData": "nothing is loaded from elsewhere",
 }
-#: Which part of the questions a language has to be of, to be one of the survey.
+#: The part of the questions that must be translated for a language to become one of the survey.
 _ENOUGH = 0.5
 
 
@@ -72,7 +72,7 @@ def _is_form(data: Any) -> bool:
 
 
 def _tag(code: str) -> str | None:
-    """Return the tag of a language such as EN or PT-BR; None if it is none."""
+    """Return the tag of a language such as EN or PT-BR; None for any other text."""
     known = _CODES.get(code.lower())
     language, dash, rest = code.partition("-")
     return known or texts.tag_of(f"{language.lower()}{dash}{rest}")
@@ -192,7 +192,7 @@ class _Reader:
         return [str(part.get("QuestionID")) for part in parts if part.get("Type") == "Question"]
 
     def _follow(self, flow: Mapping[str, Any], where: str, conditions: list[Condition]) -> None:
-        """Read the blocks of a flow in their order, each asked where its branches lead."""
+        """Read the blocks of a flow in their order, each under the conditions of its branches."""
         for number, step in enumerate(map(table, items(flow.get("Flow")))):
             kind, place = str(step.get("Type", "")), f"{where}[{number}]"
             key = str(step.get("ID", ""))
@@ -225,7 +225,7 @@ class _Reader:
             self._follow(step, f"{place}.Flow", inside)
 
     def _widen(self, key: str, conditions: list[Condition]) -> None:
-        """Ask the questions of a block at any of two places to which the flow leads."""
+        """Ask the questions of a block if the flow leads to either of two places that show it."""
         before = self._led[key]
         if not before:
             return  # everybody is asked them

@@ -48,7 +48,7 @@ def condition(
         parts = _numbered(group)
         words_of = {str(part.get("Conjuction") or part.get("Conjunction")) for part in parts[1:]}
         if len({word.lower().startswith("or") for word in words_of}) > 1:
-            raise Untold("which of its and and or binds first is not documented")
+            raise Untold("it mixes “and” with “or”, whose order is not documented")
         for part in parts:
             found = _expression(part, names, values)
             inner = _with(inner, str(part.get("Conjuction") or part.get("Conjunction")), found)
@@ -104,4 +104,4 @@ def _expression(
         raise Untold(f"it is about what is written beside an option of {name}")
     if what != "SelectableChoice" and operator in _SIGNS and number is not None:
         return [_SIGNS[operator], name, number]
-    raise Untold(f"{operator[:30] or 'it'} is not understood of {name}")
+    raise Untold(f"{operator[:30] or 'it'} is not understood for {name}")

@@ -1,6 +1,6 @@
 """SurveyJS: questionnaires of its Form Library and Creator, as JSON.
 
-After the library's documentation of its JSON schema (surveyjs.io). Conditions are translated in
+It follows the library's description of its JSON schema (surveyjs.io). Conditions are translated in
 `server.forms.surveyjs.logic`.
 """
 
@@ -216,7 +216,7 @@ class _Reader:
 
 
 def _lost(element: Mapping[str, Any]) -> list[str]:
-    """Return what of an element has no counterpart."""
+    """Return which parts of an element have no counterpart."""
     lost = [key for key in _LEFT_OUT if element.get(key) not in (None, "", [], False)]
     choices = (table(one) for one in items(element.get("choices")))
     if any("visibleIf" in one or "enableIf" in one for one in choices):

@@ -20,7 +20,7 @@ _SETS = {"contains": "or", "contain": "or", "anyof": "or", "notcontains": "or", 
 def condition(text: str) -> list[Any]:
     """Return the tree of a condition, with names and values of the source.
 
-    Raise `Untold` if a part of it cannot be told.
+    Raise `Untold` if a part of it cannot be translated.
     """
     return _Parser(text).tree()
 

@@ -48,7 +48,7 @@ class _Writer:
         return Written(f"{text}\n".encode(), self._leaving.rows())
 
     def _page(self, blocks: list[Block]) -> dict[str, Any]:
-        """Return a page; its heading is its title if it has only one, else each has a panel."""
+        """Return a page; a single heading is its title, otherwise each heading has a panel."""
         page: dict[str, Any] = {"name": self._free("page"), "elements": []}
         for block in blocks:
             elements = self._elements(block)
@@ -80,7 +80,7 @@ class _Writer:
     def _elements(self, block: Block) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = []
         for matrix, entries in block.runs():
-            # Rows that are not asked alike stand each by itself.
+            # Rows that are not asked alike each stand alone.
             alike = {(entry.get("required"), repr(entry.get("shows_if"))) for entry in entries}
             if matrix is not None and len(alike) == 1:
                 found.append(self._matrix(matrix, entries))

@@ -1,7 +1,7 @@
 """XLSForm, the form of ODK, KoboToolbox, SurveyCTO and others, in spreadsheets or as CSV.
 
-After the XLSForm specification (xlsform.org). pyxform reads the workbook; rows are interpreted
-here, one by one, since a row that cannot be imported must not refuse the others.
+It follows the XLSForm specification (xlsform.org). pyxform reads the workbook; rows are interpreted
+here, one by one, since a row that cannot be imported must not affect the others.
 """
 
 import re

@@ -112,7 +112,7 @@ class Kinds:
             asked.count_without_bounds("add a constraint such as . >= 0 and . <= 120")
             found, beside = {}, row.get("constraint", "")
         if beside:
-            asked.changes.append(f"of the constraint {beside} its bounds alone are kept")
+            asked.changes.append(f"only the bounds of the constraint {beside} are kept")
         asked.kind = "number"
         asked.keys |= {key: short(value) for key, value in found.items()}
         if kind in ("integer", "int"):

@@ -52,7 +52,7 @@ def workbook(content: bytes, name: str) -> dict[str, Any]:
         text = ending is not None and ending[0] in (".csv", ".md")
         given: Any = content.decode("utf-8-sig") if text else BytesIO(content)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # openpyxl tells of styles that it does not know
+            warnings.simplefilter("ignore")  # openpyxl warns of styles that it does not know
             book = reader(given)
             if reader is backends.xlsx_to_dict:
                 _check_gaps(content, name, book)
@@ -61,7 +61,7 @@ def workbook(content: bytes, name: str) -> dict[str, Any]:
     except (PyXFormError, UnicodeDecodeError, ValueError, KeyError, OSError) as error:
         raise FormError(f"{name}: cannot be read as a workbook: {str(error)[:200]}") from None
     except Exception as error:
-        # openpyxl and xlrd raise whatever a damaged file makes them stumble over.
+        # openpyxl and xlrd may raise any error on a damaged file.
         told = type(error).__name__
         raise FormError(f"{name}: cannot be read as a workbook ({told})") from None
     sheets = {

@@ -25,16 +25,16 @@ def condition(text: str) -> list[Any]:
     Raises
     ------
     Untold
-        If a part of it is none of the grammar's.
+        If a part of it does not fit the grammar.
     """
     return _Parser(text).tree()
 
 
 def bounds(text: str, is_whole: bool) -> tuple[dict[str, float], str]:
-    """Return `min` and `max` that a constraint on the answer itself sets, and what it says beside.
+    """Return `min` and `max` that a constraint on the answer itself sets, and what else it says.
 
-    The second is "" if the bounds say all of it. A whole number that is excluded leaves the next
-    one as the bound; of other numbers the bound itself is allowed, and `beside` tells.
+    The second is "" if the bounds say all of it. If a whole number is excluded, the next one is the
+    bound. For other numbers, the bound itself is allowed, and `beside` says so.
     """
     try:
         tree = condition(text)
