@@ -1,4 +1,4 @@
-"""The store, the only folder with SQL. `schema` says what is stored, and so what cannot be."""
+"""The store, the only folder with SQL. `schema` says what is stored; nothing else can be."""
 
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, suppress
@@ -45,7 +45,7 @@ def _opened(place: Place, create: bool, upgrade: bool) -> Database:
 def migrate(place: Place) -> tuple[int, Path] | None:
     """Bring a database to this release's schema: see `copies.migrate`.
 
-    PostgreSQL's began with this release's, so there is nothing to do but to look.
+    PostgreSQL databases began with this release's schema, so there is nothing to do but to check.
     """
     if isinstance(place, Path):
         return copies.migrate(place)
@@ -55,12 +55,12 @@ def migrate(place: Place) -> tuple[int, Path] | None:
         return None
 
 
-#: How often a batch is tried whose transaction comes in the way of others.
+#: How often a batch is tried if its transaction conflicts with others.
 _TRIES = 5
 
 
 def _gathered(taken: "list[Submission]", waiting: "Waiting") -> "Waiting":
-    """Return what returns at first all that was taken before, and each time what waits since."""
+    """Return `waiting`, but its first result also has all that was taken before."""
     seen = 0
 
     def gathered() -> "Sequence[Submission]":

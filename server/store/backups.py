@@ -10,14 +10,14 @@ if TYPE_CHECKING:
 
 
 class Held(NamedTuple):
-    """The number of reports of a version and wave in a backup, and since which one it is so."""
+    """The number of reports of a version and wave in a backup, and the first that had as many."""
 
     reports: int
     since: str
 
 
 def genuine(connection: Connection) -> dict["Key", int]:
-    """Return how many reports of each version and wave came, deleted ones too, simulated ones not.
+    """Return how many reports of each version and wave came, even if deleted, but not simulated.
 
     The connection can be to a database or to a copy of one.
     """

@@ -1,7 +1,7 @@
 """Read and write what the intake needs, in one transaction: see `server.decision`.
 
 Each table is written in the order of its own keys: neither the write-ahead log nor the places
-within a file tell which report came with which pseudonym, unless it came alone.
+within a file reveal which report came with which pseudonym, unless it came alone.
 """
 
 from collections import Counter
@@ -26,7 +26,7 @@ class Batches:
 
     @contextmanager
     def transaction(self, waiting: Waiting) -> Iterator[list[Submission]]:
-        """Run the transaction of a batch, which waits for other writers without end; yield it."""
+        """Run a batch's transaction, which waits for other writers without end; yield the batch."""
         with self._database.taking_in():
             batch = list(waiting())
             surveys = {submission.survey.id for submission in batch}
@@ -67,7 +67,7 @@ class Batches:
             ):
                 times.setdefault((survey_id, respondent), {})[terms.hex()] = n
                 charged[survey_id, respondent] += charge
-            # One query a wave: asked for keys of any wave, SQLite would read all of the survey's.
+            # Each wave has its query: for keys of any wave, SQLite would read all of the survey.
             for wave in surveys[survey_id].open_waves:
                 keys = [sent.invitation for sent in batch if sent.wave == wave and sent.invitation]
                 if keys:
@@ -82,14 +82,14 @@ class Batches:
         answered = {(survey_id, terms) for (survey_id, _), n in times.items() for terms in n}
         priced: dict[tuple[str, str], Survey] = {}
         for key in answered:
-            # Of a damaged ledger terms can be without a version. Nothing can be charged to who
-            # answered them then; but a replay of what is stored, and a refusal, need no price.
+            # In a damaged ledger, terms can lack a version. Then nothing can be charged to
+            # respondents with these terms. But a replay, and a refusal, need no price.
             with suppress(KeyError):
                 priced[key] = self._surveys.with_terms(*key)
         return Known(surveys, reports, spent, priced, unused, cells)
 
     def _asked(self, survey_id: str) -> Asked:
-        # There is one: none is ever deleted.
+        # There is a version, since none is ever deleted.
         current, *_ = versions = self._surveys.every(survey_id)
         return Asked(current, self._surveys.open_waves(survey_id), largest(versions))
 

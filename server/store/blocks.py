@@ -1,4 +1,4 @@
-"""How columns hold more than one number: blocks of counts as bytes, and how often as JSON."""
+"""Columns with more than one number: counts as bytes, and how often somebody answered as JSON."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
@@ -8,8 +8,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-#: How many counts make a block: a report of 256 bits adds to one row, and a number of thousands of
-#: symbols does not have all of them written at each report.
+#: How many counts make a block: a report of 256 bits adds to one row, and a report on a number with
+#: thousands of symbols does not write the counts of all of them.
 BLOCK = 512
 
 

@@ -52,7 +52,7 @@ def copy_to(write_copy: Callable[[str], None], target: Path) -> None:
         if sound != "ok":
             raise StoreError(f"{target}: the copy is damaged: {sound}")
         flush_to_disk(part)
-        # Fails if the file has come to exist in the meantime, where a rename would replace it.
+        # A link fails if the file has come to exist in the meantime; a rename would replace it.
         os.link(part, target)
         flush_to_disk(target.absolute().parent)
     except (sqlite3.Error, OSError) as error:

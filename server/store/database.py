@@ -34,7 +34,7 @@ AT_ONCE = 4096
 
 
 class StoreBusy(StoreError):
-    """It cannot be written now: the disk is full, others hold it, or the connection was lost.
+    """The database cannot be written now: the disk is full, others write, or a connection was lost.
 
     Nothing was stored, unless the connection was lost while a transaction ended: then the next try
     learns whether it was.
@@ -42,7 +42,7 @@ class StoreBusy(StoreError):
 
 
 class Again(StoreBusy):
-    """A transaction came in the way of another one, and must be run again from its beginning."""
+    """A transaction conflicted with another one, and must be run again from its beginning."""
 
 
 class Rows(Protocol):
@@ -87,15 +87,15 @@ class Database(ABC):
     Safe to share between threads, which have a connection each, and between processes.
     """
 
-    #: Seconds that all but the writer of reports wait for other writers.
+    #: Seconds that everybody except the writer of reports waits for other writers.
     LOCK_PATIENCE: ClassVar[float] = 10
 
     #: How messages name it; never with a password.
     name: str
-    #: What names its backups: the beginning of their names.
+    #: The beginning of the names of its backups.
     stem: str
-    #: Where it is, and by what text another process of this program finds it, which may hold a
-    #: password.
+    #: Where it is, and the text by which another process of this program finds it. The text may
+    #: hold a password.
     place: Place
     address: str
 
@@ -142,7 +142,7 @@ class Database(ABC):
         Raises
         ------
         Again
-            If this is called a second time, and some that were added since are written to.
+            If this is called a second time, and another transaction writes to an added survey.
         """
 
     def sending(self) -> AbstractContextManager[object]:
@@ -152,7 +152,7 @@ class Database(ABC):
     def insert(self, table: str, rows: Sequence[Sequence[Any]], conflict: str = "") -> None:
         """Insert rows into a table, in this order, within a transaction.
 
-        `conflict` says what becomes of those whose keys are there; no two of `rows` have one key.
+        `conflict` says what becomes of rows whose keys exist; no two of `rows` have the same key.
         """
         if rows:
             places = ", ".join("?" * len(rows[0]))
@@ -197,7 +197,7 @@ class Database(ABC):
 
     @abstractmethod
     def beat(self) -> None:
-        """Record that a server has just deleted all that was due; no respondent does."""
+        """Record that a server has just deleted all that was due; no respondent changes this."""
 
     @abstractmethod
     def silence(self) -> float:
@@ -224,7 +224,7 @@ class Database(ABC):
 
     @abstractmethod
     def tidy(self) -> None:
-        """Do now and then what `settle` and `rewrite` could not do since somebody read."""
+        """Do now and then what `settle` and `rewrite` could not do because somebody was reading."""
 
     @abstractmethod
     def is_settled(self) -> bool:
@@ -248,7 +248,7 @@ class Database(ABC):
 
     @abstractmethod
     def other_objects(self) -> dict[str, str]:
-        """Return what is no table, such as triggers and indexes, by name, and what makes each."""
+        """Return each object that is no table, such as a trigger, by name, with what makes it."""
 
     @abstractmethod
     def expected(self) -> tuple[dict[str, str], dict[str, str]]:

@@ -1,4 +1,4 @@
-"""Files of databases: those of SQLite beside one, their modes, and when the disk has them."""
+"""Files of databases: which SQLite has beside one, their modes, and flushing them to the disk."""
 
 import os
 from contextlib import suppress
@@ -11,7 +11,7 @@ def beside(path: Path) -> list[Path]:
 
 
 def touch_private(path: Path) -> None:
-    """Make a file for its owner alone, if there is none; SQLite makes those beside it alike."""
+    """Make a file for its owner alone, if there is none; SQLite's files beside it get its mode."""
     with suppress(FileExistsError):  # one that exists is not opened: see `server.store.file`
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
 

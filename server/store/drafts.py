@@ -7,7 +7,7 @@ from server.clock import stamp
 from server.store.database import Connection, Database
 from server.store.locks import StoreError
 
-#: So many versions of a draft are kept, the last ones.
+#: The number of versions of a draft that are kept: the last ones.
 KEPT = 200
 
 

@@ -70,7 +70,7 @@ class File(Database):
         Whether to make it if it is missing.
     upgrade : bool
         Whether to bring the database of an earlier release to this one's schema. Only `migrate`
-        does, and whoever reads a copy: a server of that release may be running on the file.
+        does this, and readers of copies: a server of that release may be running on the file.
 
     Raises
     ------
@@ -79,7 +79,7 @@ class File(Database):
         written.
     """
 
-    #: Seconds that SQLite waits for a lock that is not the file lock's: a checkpoint's, say.
+    #: Seconds that SQLite waits for a lock other than the file lock, such as that of a checkpoint.
     PATIENCE: ClassVar[float] = 30
 
     path: Path
@@ -186,7 +186,7 @@ class File(Database):
                 if endless:
                     fcntl.flock(lock, fcntl.LOCK_EX)
                 elif not take(lock, self.LOCK_PATIENCE):
-                    raise StoreBusy(f"{self.path}: another process has been writing it for long")
+                    raise StoreBusy(f"{self.path}: another process has been writing for too long")
                 yield self.connection
         except (sqlite3.Error, OSError) as error:
             if _passes(error):
@@ -271,7 +271,7 @@ class File(Database):
 
     def trace(self) -> tuple[str, str]:
         """Return what shows the order of the latest writes: the write-ahead log."""
-        order = "holds the order of the latest writes; is emptied a second after them"
+        order = "which show the order of the latest writes; the log is emptied a second later"
         return "write-ahead log", f"{self.wal_size()} bytes, {order}"
 
     def free(self) -> int:
@@ -287,7 +287,7 @@ class File(Database):
         wal = Path(f"{self.path}-wal")
         return wal.stat().st_size if wal.exists() else 0
 
-    # These look into databases, for which they import sqlite_utils, and that imports pandas.
+    # The next methods import `inspection` late: it needs sqlite_utils, which imports pandas.
 
     def tables(self) -> dict[str, tuple[str, int]]:
         """Return for each table the statement that made it, and how many rows it has."""
@@ -331,13 +331,13 @@ class File(Database):
         Return whether it is empty now; it is not while another connection reads from it.
         """
         with self.locked() as connection:
-            # Whoever waits for a reader here, with the lock, keeps all writers waiting.
+            # Waiting for a reader here, with the lock, would keep all writers waiting.
             connection.execute("PRAGMA busy_timeout = 0")
             try:
                 (busy, *_) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
                 if not busy:
-                    # SQLite's index of that log still lists which pages were written in which
-                    # order, until the next write begins it anew: this one, which says nothing.
+                    # SQLite's index of that log still lists the order in which pages were written,
+                    # until the next write begins it anew. This write does so, and says nothing.
                     connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
                     (busy, *_) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
             finally:
@@ -348,10 +348,10 @@ class File(Database):
         """Write the whole file anew, rows in the order of their keys; return what `settle` does.
 
         Within a page of the file SQLite keeps rows where there was room when they came, so that
-        their places tell something of their order.
+        their places reveal something of their order.
         """
         with self.locked() as connection:
-            # A small one's second copy stays in memory, instead of a file in the system's /tmp.
+            # The second copy of a small file stays in memory, instead of in the system's /tmp.
             storage = "MEMORY" if self.is_small() else "DEFAULT"
             connection.execute(f"PRAGMA temp_store = {storage}")
             connection.execute("VACUUM")

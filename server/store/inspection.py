@@ -1,4 +1,4 @@
-"""Look into a database: which tables it has, what else, and whether its file is sound."""
+"""Look into a database: its tables, its other objects, and whether its file is sound."""
 
 import sqlite3
 
@@ -10,13 +10,13 @@ from server.store.upgrade import prepare
 
 def tables(connection: sqlite3.Connection) -> dict[str, tuple[str, int]]:
     """Return for each table the statement that made it, and how many rows it has."""
-    # Nothing of a connection is changed by looking: neither a setting, nor by somebody's plugin.
+    # Looking must change nothing of a connection: no setting is changed, and no plugin is run.
     database = Database(connection, recursive_triggers=False, execute_plugins=False)
     return {table.name: (table.schema, table.count) for table in database.tables}
 
 
 def other_objects(connection: sqlite3.Connection) -> dict[str, str]:
-    """Return the statements that made what is no table: triggers, views and indexes, by name."""
+    """Return the statements that made triggers, views, indexes and the like, by name."""
     rows = connection.execute(
         "SELECT name, sql FROM sqlite_schema WHERE type != 'table' AND sql IS NOT NULL"
     )

@@ -25,9 +25,10 @@ class Invitations:
             )
 
     def replace(self, survey_id: str, old: bytes, new: bytes) -> bool:
-        """Give a lost invitation another key, in all waves; return whether there was such a one.
+        """Give a lost invitation another key, in all waves; return whether it existed.
 
-        The new one is used where the old one was, so nobody learns from it whether that was so.
+        The new key counts as used in the waves in which the old one was used, so nobody learns from
+        it whether the old one was used.
         """
         with self._database.writing() as connection:
             connection.execute(
@@ -38,7 +39,7 @@ class Invitations:
             return self._remove(connection, survey_id, old)
 
     def revoke(self, survey_id: str, key: bytes) -> bool:
-        """Take an invitation back, in all waves; return whether there was such a one."""
+        """Take an invitation back, in all waves; return whether it existed."""
         with self._database.writing() as connection:
             return self._remove(connection, survey_id, key)
 

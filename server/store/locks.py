@@ -15,7 +15,7 @@ class StoreError(Exception):
     """The database cannot be used as asked; the message says why."""
 
 
-#: Seconds that a process waits for its lock: who looks whether it is held holds it for a moment.
+#: Seconds that a process waits for its lock: a process that checks a lock holds it for a moment.
 _MOMENT = 1.0
 
 
@@ -72,7 +72,7 @@ def serving(database: Path) -> Iterator[None]:
 
 @contextmanager
 def doing_work(database: Path) -> Iterator[bool]:
-    """Hold the lock of the one process that does what takes long, if no other has it.
+    """Hold the lock of the one process that does long work, if no other has it.
 
     Yields
     ------

@@ -47,12 +47,12 @@ class Address:
         return f"postgresql://{user.partition(':')[0]}{at}{host}{parts.path}{query}"
 
     def absolute(self) -> "Address":
-        """Return itself: it means the same in every folder, as an absolute path does."""
+        """Return this address: it means the same in every folder, as an absolute path does."""
         return self
 
     @property
     def parent(self) -> Path:
-        """Return the folder for what commands keep for a moment, as that of a file."""
+        """Return the folder for temporary files of commands, as the path of a file does."""
         return Path.cwd()
 
     def exists(self) -> bool:
@@ -74,7 +74,7 @@ def place_of(text: str) -> Place:
         If it is no proper address, or what PostgreSQL needs is not installed.
     """
     if not text.startswith(_SCHEMES):
-        # What is no path may hold a password, so that no message may repeat it.
+        # A text that is no path may hold a password, so no message may repeat it.
         if "://" in text or "password=" in text.lower():
             raise StoreError(f"the address of the database: {_EXPECTED}")
         return Path(text)

@@ -108,7 +108,7 @@ class Reports:
         """Yield the reports of a wave, a few thousand at a time, in the order of their ids.
 
         Devices drew the ids, and a receipt shows one. So reports that leave the database come
-        `in_order` of what they say instead (`reports_text`), in which no respondent can be found.
+        `in_order` of what they say instead (`reports_text`), which reveals no respondent.
         """
         batches = self._database.stream(
             "SELECT payload FROM report WHERE survey = ? AND version = ? AND wave = ?"

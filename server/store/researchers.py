@@ -1,4 +1,4 @@
-"""Researchers: their accounts, sessions and failed attempts to log in."""
+"""Researchers: their accounts, sessions and failed attempts to sign in."""
 
 import hashlib
 from dataclasses import dataclass
@@ -12,8 +12,8 @@ NAME = r"[\w.@-]{1,64}"
 #: how the field goes and make invitations, but see no results.
 ROLES = ("owner", "analyst", "fieldworker")
 
-#: So many failed attempts to log in are answered at once. Then each waits twice as long as the one
-#: before, up to so many seconds; after a day without any the count starts again.
+#: This many failed attempts to sign in are answered at once. Then each waits twice as long as the
+#: one before, up to this many seconds. After a day without attempts the count starts again.
 FREE_ATTEMPTS, LONGEST_WAIT = 8, 60.0
 _DAY = 86_400
 
@@ -44,7 +44,7 @@ class Researchers:
             connection.execute("DELETE FROM setup WHERE name = ?", (researcher.name,))
 
     def remove(self, name: str) -> None:
-        """Take an account away, its sessions, and links to set it up."""
+        """Remove an account, its sessions, and links to set it up."""
         with self._database.writing() as connection:
             connection.execute("DELETE FROM setup WHERE name = ?", (name,))
             connection.execute("DELETE FROM session WHERE researcher = ?", (name,))
@@ -63,7 +63,7 @@ class Researchers:
 
 
 class Access:
-    """The tokens that `serve` prints, sessions, and failed attempts to log in."""
+    """The tokens that `serve` prints, sessions, and failed attempts to sign in."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -78,7 +78,7 @@ class Access:
         self._database.write("DELETE FROM research_token WHERE hash = ?", _hash(token))
 
     def knows_token(self, token: str) -> bool:
-        """Return whether a research token is good, by its hash, in a time that reveals nothing."""
+        """Return whether a research token is valid, by its hash, in a time that reveals nothing."""
         rows = self._database.query("SELECT 1 FROM research_token WHERE hash = ?", _hash(token))
         return rows.fetchone() is not None
 
@@ -106,7 +106,7 @@ class Access:
         self._database.write("INSERT INTO setup VALUES (?, ?, ?, ?)", *values)
 
     def setup(self, code: str, now: float) -> Researcher | None:
-        """Return the account that a code is good for; None if it is not, or not any more."""
+        """Return the account that a code can set up; None if the code is unknown or too old."""
         sql = "SELECT name, role FROM setup WHERE hash = ? AND until > ?"
         row = self._database.query(sql, _hash(code), now).fetchone()
         return None if row is None else Researcher(*row)
@@ -117,7 +117,7 @@ class Access:
         return [Researcher(*row) for row in self._database.query(sql, now)]
 
     def use_setup(self, code: str, now: float) -> Researcher | None:
-        """Return the same, and forget the code, with all that are too old."""
+        """Return the account as `setup` does; forget the code and all codes that are too old."""
         with self._database.writing() as connection:
             found = self.setup(code, now)
             sql = "DELETE FROM setup WHERE hash = ? OR until <= ?"
@@ -131,11 +131,11 @@ class Access:
             connection.execute("DELETE FROM research_token")
 
     def attempt(self, name: str, now: float) -> float:
-        """Count a failed attempt to log in under a name; return the seconds until it is answered.
+        """Count a failed attempt to sign in under a name; return the seconds until it is answered.
 
         An attempt that has to wait is not counted.
         """
-        # Looked at before the lock is taken: a flood of attempts must not hold reports up.
+        # Check this before taking the lock: a flood of attempts must not hold reports up.
         if (wait := self.wait(name, now)) > 0:
             return wait
         with self._database.writing() as connection:

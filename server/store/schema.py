@@ -4,14 +4,14 @@ What a table has no column for cannot be kept. Tables that respondents write to 
 address, user agent, referrer or language, and no order of arrival: they are WITHOUT ROWID, with
 random keys. The only column that `ledger` or `invitation` have in common with `report` is the
 survey's id, and an invitation's wave, so that no JOIN finds a smaller group than all of a survey.
-Only `log`, `throttle`, `setup`, `draft_version`, `backup` and `backed_up` know time: they tell what
+Only `log`, `throttle`, `setup`, `draft_version`, `backup` and `backed_up` know time: they say what
 researchers and operators did.
 """
 
 #: The mark of a file that is ours ("deni"), as `PRAGMA application_id`.
 APPLICATION_ID = 0x64656E69
 
-#: What brought in each schema version, the first one first; `PRAGMA user_version` counts them.
+#: The statements that made each schema version, in order; `PRAGMA user_version` counts them.
 #: A released entry is never changed: databases have been made by it.
 MIGRATIONS = (
     """
@@ -79,7 +79,7 @@ INSERT INTO respondent_total SELECT survey, answered, charged, count(*) FROM (
     FROM ledger GROUP BY survey, respondent) GROUP BY survey, answered, charged
 """,
     # What pages show: snapshots of the counts, two of each version and wave; and of the totals,
-    # whose cell has neither (version '', wave 0). What was stored before was seen: it is shown.
+    # whose cell has neither (version '', wave 0). Earlier counts had been seen, so they are shown.
     """
 CREATE TABLE cell (survey TEXT, version TEXT, wave INTEGER, n INTEGER NOT NULL,
     shown INTEGER NOT NULL, next INTEGER NOT NULL, settled INTEGER NOT NULL,
@@ -122,8 +122,8 @@ CREATE TABLE draft_file (draft TEXT, name TEXT, content BLOB NOT NULL,
     PRIMARY KEY (draft, name)) WITHOUT ROWID
 """,
     # How many reports were simulated: so far (taken -1), and at each snapshot. No report bears a
-    # mark. Of what was stored before, the log has how many were sent to a version, which is the
-    # most that can be there; a trial has no others.
+    # mark. For earlier reports, the log says how many simulated ones were sent to a version: no
+    # more can be there. A trial has no others.
     """
 CREATE TABLE simulated (survey TEXT, version TEXT, wave INTEGER, taken INTEGER,
     reports INTEGER NOT NULL, PRIMARY KEY (survey, version, wave, taken)) WITHOUT ROWID;
@@ -139,7 +139,7 @@ INSERT INTO simulated SELECT DISTINCT survey, version, wave, snapshot.taken,
     WHERE simulated.taken = -1
 """,
     # How many reports the last backup of a series had, without simulated ones, and since which
-    # backup there are so many.
+    # backup there are that many.
     """
 CREATE TABLE backup (at TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE backed_up (survey TEXT, version TEXT, wave INTEGER, reports INTEGER NOT NULL,
@@ -151,7 +151,7 @@ SCHEMA_VERSION = len(MIGRATIONS)
 
 
 def statements(version: int, target: int = SCHEMA_VERSION) -> list[str]:
-    """Return what makes a database of schema `version` one of `target`; nothing if it is one.
+    """Return the statements that turn a database of schema `version` into one of `target`.
 
     The statements need the functions that `server.store.upgrade.prepare` gives a connection.
     """

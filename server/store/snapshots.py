@@ -1,4 +1,4 @@
-"""Snapshots of counts, which are what pages show; `analysis.survey.batches` says when they are."""
+"""Snapshots of counts, which pages show; `analysis.survey.batches` says when they are taken."""
 
 from collections.abc import Iterable
 
@@ -6,7 +6,7 @@ from analysis.survey.batches import Cell
 from server.decision import WHOLE, CellChange, Key
 from server.store.database import Connection
 
-#: What stands for the moment at which a number of simulated reports is that of all so far.
+#: Stands for the moment of a snapshot in the number of all simulated reports so far.
 SO_FAR = -1
 
 

@@ -6,11 +6,11 @@ from datetime import date
 from server.store.database import OF_RESPONDENTS, Connection, Database
 from server.store.locks import StoreError
 
-#: A survey that is listed, one that was put away, and one of which everything was deleted but its
-#: texts. Its id stays taken: devices remember what they spent on it.
+#: A survey that is listed, one that was put away, and one of which everything except its texts was
+#: deleted. Its id stays taken: devices remember what they spent on it.
 LISTED, ARCHIVED, DELETED = "listed", "archived", "deleted"
 
-#: The tables that are emptied of a survey; all have a column `survey`.
+#: The tables from which a survey's rows are deleted; all have a column `survey`.
 _EMPTIED = (*OF_RESPONDENTS, "work", "backed_up")
 
 
@@ -20,7 +20,7 @@ class Study:
 
     `planned` is the number of respondents, if that is known. On the day `opens` it is opened, after
     the day `closes` it is closed, if these are given. A trial is a copy that made-up respondents
-    answered, which no real one can see; it always stays one.
+    answered, and that no real respondent can see. It always stays a trial.
     """
 
     planned: int | None = None
@@ -107,7 +107,7 @@ class Studies:
             )
 
     def declare_same(self, survey_id: str, question: str, before: str, after: str) -> None:
-        """Note that a question's changed labels, known by their hashes, mean what others did."""
+        """Note that a question's changed labels, known by their hashes, mean what others meant."""
         with self._database.writing() as connection:
             connection.execute(
                 "INSERT INTO correction VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
@@ -127,7 +127,7 @@ class Studies:
             connection.execute(f"DELETE FROM {table} WHERE survey = ?", (survey_id,))
 
     def _change(self, survey_id: str, changes: str, *values: object) -> None:
-        """Change some columns alone: two people who change others do not undo each other's."""
+        """Change only some columns, so that two people do not undo each other's changes."""
         with self._database.writing() as connection:
             self._note(connection, survey_id)
             sql = f"UPDATE study SET {changes} WHERE survey = ? AND state <> ?"

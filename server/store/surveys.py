@@ -66,8 +66,8 @@ class Surveys:
         Raises
         ------
         StoreError
-            If there is a trial copy or a pilot with this id, and this is none, or the other way
-            round: reports of the one must never count as those of the other.
+            If there is a trial copy or a pilot with this id, and this survey is neither, or vice
+            versa: reports of one kind must never count as those of the other.
         """
         before = self.current(survey.id)
         if before is not None and before.survey.is_pilot != survey.is_pilot:
@@ -97,7 +97,7 @@ class Surveys:
         alone: bool = False,
         is_trial: bool = False,
     ) -> int:
-        """Open a wave, by default the highest or else 1, and return its number.
+        """Open a wave, by default the highest, otherwise 1, and return its number.
 
         If `alone`, close the others. A panel's invitations are copied into a new wave. A wave of a
         trial is never seen by respondents.
@@ -105,7 +105,7 @@ class Surveys:
         Raises
         ------
         StoreError
-            If the survey was deleted; or it is a trial and this is not for one, or the other way.
+            If the survey was deleted; or if it is a trial but `is_trial` is not set, or vice versa.
         """
         current = self.current(survey_id)
         with self._database.writing() as connection:
@@ -171,17 +171,17 @@ class Surveys:
         return read_cells(self._database.connection, survey_id)
 
     def steps(self, survey_id: str) -> Steps:
-        """Return how what belongs to all versions is shown: by the largest steps of them."""
+        """Return the steps by which results of all versions are shown: the largest of each."""
         return largest(self.every(survey_id))
 
     def settle(self, survey_id: str, today: date) -> None:
-        """Show all of the waves that take no reports any more, if that is a batch more."""
-        if self._settled(survey_id, today):  # looked at before the lock is taken
+        """Show all reports of waves that take no more of them, if they are a batch more."""
+        if self._settled(survey_id, today):  # checked before the lock is taken
             with self._database.writing() as connection:
                 write_cells(connection, self._settled(survey_id, today))
 
     def _settled(self, survey_id: str, today: date | None = None) -> list[CellChange]:
-        """Return what changes once all is shown of the waves that take no reports any more."""
+        """Return the changes once all reports of waves that take no more of them are shown."""
         versions = {survey.version: survey for survey in self.every(survey_id)}
         if not versions:
             return []
@@ -209,7 +209,7 @@ class Surveys:
         """Return whether the survey exists, is no trial, and a wave of it was ever opened.
 
         All other surveys are hidden from respondents. Waves are never deleted, and a survey never
-        becomes a trial, so a yes stays one.
+        becomes a trial, so True stays True.
         """
         is_known = survey_id in self._opened
         if not is_known and self.has(survey_id) and self.waves(survey_id):
@@ -247,7 +247,7 @@ class Surveys:
             self._known.clear()
         survey = thaw(json.loads(row[0]), version)
         if survey.id != survey_id:
-            raise ValueError(f"survey {survey_id}: stored form is of {survey.id}")
+            raise ValueError(f"survey {survey_id}: expected its stored form, got {survey.id}'s")
         self._known[survey_id, version] = survey
         return survey
 

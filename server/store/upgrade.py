@@ -1,4 +1,4 @@
-"""The functions of Python that bring a database of an earlier release to this one's schema."""
+"""The Python functions that bring a database of an earlier release to this one's schema."""
 
 import json
 import sqlite3

@@ -9,7 +9,7 @@ from server.store.database import Database
 
 #: Work that nobody has begun, that is under way, that is done, and that cannot be done.
 WAITING, RUNNING, DONE, REFUSED = "waiting", "running", "done", "refused"
-#: Work during which its process ended so often is not tried again: it may take too much memory.
+#: Work whose process ended this often is not tried again: it may take too much memory.
 _TRIES = 2
 
 

@@ -382,7 +382,7 @@ def test_others_wait_for_the_lock_only_so_long(
 ) -> None:
     monkeypatch.setattr(File, "LOCK_PATIENCE", 0.2)
     other = File(database)
-    busy = pytest.raises(StoreBusy, match="another process has been writing it for long")
+    busy = pytest.raises(StoreBusy, match="another process has been writing for too long")
     with other.locked(), busy:
         store.log.add("2026-01-01T00:00:00Z", "ada", "view", "canteen")
     store.log.add("2026-01-01T00:00:00Z", "ada", "view", "canteen")

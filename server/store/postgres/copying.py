@@ -27,7 +27,7 @@ def write_copy(session: Session, place: str) -> None:
         closing(sqlite3.connect(place, uri=place.startswith("file:"), isolation_level=None)) as to,
     ):
         _make(to)
-        # Reading is a lock, too: nobody may write a table anew once the moment has come.
+        # Reading takes a lock, too: nobody may write a table anew once the moment has come.
         session.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         names = ", ".join(tables.columns())
         session.execute(f"LOCK TABLE {names} IN ACCESS SHARE MODE")

@@ -16,10 +16,10 @@ from server.store.postgres.server import settings
 from server.store.postgres.session import Session
 from server.store.schema import SCHEMA_VERSION, added_counts
 
-#: Seconds between two looks whether the connection that says "is served" still lives.
+#: Seconds between two checks that the connection which says "is served" is still there.
 _LOOK = 2.0
 
-#: All of an intake's locks are its own survey's but this one, which intakes share.
+#: An intake's locks are those of its surveys, and this one, which all intakes share.
 _WHOLE = "all surveys"
 
 
@@ -74,7 +74,7 @@ class Postgres(Database):
     def connection(self) -> Session:
         """This thread's connection; a new one if the last was lost outside of a transaction."""
         session: Session | None = getattr(self._local, "session", None)
-        # Within a transaction, what follows must not be stored as if nothing had been before it.
+        # Within a transaction, a new connection would store a part of it without the rest.
         if session is None or (session.is_lost and not self._local.busy):
             session = self._local.session = Session(self.place)
             self._local.busy = False
@@ -95,7 +95,7 @@ class Postgres(Database):
 
         Each key is looked up by itself. Without statistics (see `tables.make`), PostgreSQL expects
         few rows of a survey, so that it would read all of them to find some keys. OFFSET keeps it
-        from planning both parts as one join, which it would plan so, too.
+        from planning both parts as one join, which would read all of them, too.
         """
         each = f"{sql.removesuffix(' IN')} = one.key OFFSET 0"
         return self.connection.execute(
@@ -108,7 +108,7 @@ class Postgres(Database):
         return self.connection.stream(sql, values, database.AT_ONCE)
 
     def _begin(self, begin: str) -> None:
-        """Begin a transaction, also if the connection was lost while nothing was asked of it."""
+        """Begin a transaction, even if the connection was lost while it was idle."""
         session = self.connection
         try:
             session.execute(begin)
@@ -162,14 +162,14 @@ class Postgres(Database):
         """
         keys = [self._key(f"survey {survey}") for survey in sorted(surveys)]
         if self._local.busy:
-            # Whoever holds one lock and waits for another could wait for somebody who waits for it.
+            # A transaction that holds a lock and waits for another could end in a deadlock.
             turns = " AND ".join(f"pg_try_advisory_xact_lock({key})" for key in keys)
             if not self.connection.execute(f"SELECT {turns}").fetchone()[0]:
                 raise Again(f"{self.name}: another transaction writes to a survey")
             return
         turns = ", ".join(f"pg_advisory_xact_lock({key})" for key in keys)
-        # A connection keeps its plans. One that reads a whole table, made while that was small,
-        # would still do so once it has grown.
+        # A connection keeps its plans. A plan that was made while a table was small reads the
+        # whole table, and would still do so once the table has grown.
         self._begin(
             "BEGIN; SET LOCAL lock_timeout = 0; SET LOCAL enable_seqscan = off; "
             f"SELECT pg_advisory_xact_lock_shared({self._key(_WHOLE)}), {turns}"
@@ -226,7 +226,7 @@ class Postgres(Database):
         for rows in self.stream(sql, survey_id):
             yield from rows
 
-    # Who serves and who works is told by locks of sessions, which end with their connections.
+    # Session-level locks, which end with their connections, show who serves and who works.
 
     @contextmanager
     def served(self) -> Iterator[bool]:
@@ -280,7 +280,7 @@ class Postgres(Database):
                     "served"
                 )
             yield
-            session.execute("SELECT 1")  # lost with its lock, others may have served meanwhile
+            session.execute("SELECT 1")  # if it and its lock were lost, others may have served
 
     def is_served(self) -> bool:
         """Return whether a server runs on it."""
@@ -341,7 +341,7 @@ class Postgres(Database):
         return self.is_settled() or self.rewrite()
 
     def tidy(self) -> None:
-        """Write small tables anew, however few reports came; of large ones what is a batch."""
+        """Write small tables anew, however few reports came; write batches of large ones anew."""
         if self.is_small():
             self.rewrite()
         else:
@@ -354,10 +354,10 @@ class Postgres(Database):
     def trace(self) -> tuple[str, str]:
         """Return what shows the order of the latest writes: rows that bear their transaction."""
         n = sum(settling.unsettled(self.connection).values())
-        return "order of arrival", f"{n} reports still tell in which transaction they came"
+        return "order of arrival", f"{n} reports still show in which transaction they came"
 
     def free(self) -> None:
-        """Return None: the disk is another machine's."""
+        """Return None: the disk is on another machine."""
 
     def settings(self) -> list[Setting]:
         """Return the settings of the server that could keep what must not be kept, or lose it."""

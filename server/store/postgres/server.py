@@ -1,4 +1,4 @@
-"""What a PostgreSQL server must not be set to: what it would keep of reports, or lose of them."""
+"""Settings by which a PostgreSQL server would keep traces of reports, or would lose reports."""
 
 from collections.abc import Callable, Mapping
 

@@ -16,8 +16,8 @@ from server.store.locks import StoreError
 from server.store.places import Address
 
 #: The classes of errors after which another try may succeed: the connection, resources (disk,
-#: connections, memory), an operator (a restart), the system; and single ones: a lock that was not
-#: to be had, a server that only reads since another has taken over.
+#: connections, memory), an operator (a restart), the system; and single errors: a lock that could
+#: not be taken, a server that only reads since another has taken over.
 _PASSING = ("08", "53", "57", "58")
 _PASSING_TOO = ("55P03", "25006")
 
@@ -46,7 +46,7 @@ logging.getLogger("psycopg").disabled = True
 
 
 class Session:
-    """A connection that takes SQL as the store writes it; errors: `told`."""
+    """A connection that takes SQL as the store writes it; errors are those of `told`."""
 
     def __init__(self, address: Address) -> None:
         self.name, self._streams = str(address), 0
@@ -82,18 +82,18 @@ class Session:
 
     def executemany(self, sql: str, rows: Iterable[Sequence[Any]], /) -> None:
         """Run a statement for each of these rows of values, without waiting for each."""
-        if values := list(rows):  # for none of them, too, the server would be waited for
+        if values := list(rows):  # without rows, too, it would wait for the server
             with told(self.name), self.raw.cursor() as cursor:
                 cursor.executemany(in_dialect(sql), values)
 
     @contextmanager
     def sending(self) -> Iterator[None]:
-        """Wait for the results of the statements that follow at the end; errors may come then."""
+        """Send the statements that follow; wait for their results, and their errors, at the end."""
         with told(self.name), self.raw.pipeline():
             yield
 
     def stream(self, sql: str, values: Sequence[Any], at_once: int) -> Iterator[list[Any]]:
-        """Yield the rows of a query, so many at a time; the server keeps those that wait."""
+        """Yield the rows of a query, `at_once` at a time; the server keeps those that wait."""
         # WITH HOLD: no transaction stays open, which would keep others from writing tables anew.
         with told(self.name):
             self._streams += 1
@@ -147,24 +147,24 @@ def told(name: str, connecting: bool = False) -> Iterator[None]:
     try:
         yield
     except (errors.SerializationFailure, errors.DeadlockDetected) as error:
-        raise Again(f"{name}: a transaction came in the way of another one") from error
+        raise Again(f"{name}: a transaction conflicted with another one") from error
     except psycopg.Error as error:
         said = " ".join(str(error).split())
         if connecting:
-            # Of what cannot be read, the message would repeat parts.
+            # The message would repeat parts of an address that cannot be parsed.
             is_ours = isinstance(error, psycopg.OperationalError)
             said = said if is_ours else "the address or its options are not understood"
         if _passes(error):
             raise StoreBusy(f"{name}: cannot be used now: {said}") from error
         if connecting:
             raise StoreError(f"{name}: cannot be used as a database: {said}") from None
-        # What it says can repeat a pseudonym.
+        # The server's own message can repeat a pseudonym.
         raise StoreError(f"{name}: refused a statement: {type(error).__name__}") from error
 
 
 def _passes(error: psycopg.Error) -> bool:
     state = error.sqlstate
-    if state is None:  # of a connection that was lost, or refused
+    if state is None:  # the connection was lost, or refused
         return isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
     return state[:2] in _PASSING or state in _PASSING_TOO
 

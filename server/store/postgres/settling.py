@@ -1,12 +1,14 @@
 """Remove the order of arrival from the tables: write rows anew, in the order of their keys.
 
-A report, what it cost and its invitation are written in one transaction, whose number each of the
-rows bears (`xmin`); and their places (`ctid`) tell their order. Rows that one transaction wrote in
-the order of keys tell neither. Each table has a transaction of its own, lest its number join them.
+A report, its charge and its invitation are written in one transaction. Each row bears the number of
+the transaction (`xmin`), and the places of rows (`ctid`) reveal their order. Rows that one
+transaction wrote in the order of keys reveal neither. Each table is written anew in a transaction
+of its own, so that no number joins tables.
 
-Small tables are written anew whenever reports pause, and all when a wave closes. Of large ones, the
-rows are that came since the last time, once they are a batch. `settled` has the number of the last
-transaction that did so, by table and survey: rows with a later one still tell.
+Small tables are written anew whenever reports pause, and all tables when a wave closes. In large
+ones, the rows that came since the last time are written anew once they are a batch. `settled` has
+the number of the last transaction that did so, by table and survey. Rows with a later number still
+reveal their order.
 """
 
 import time
@@ -44,7 +46,7 @@ _UNSETTLED = f"""
 def forget_others(database: "Postgres") -> None:
     """Forget what was settled in another cluster, from which the tables came in a dump.
 
-    Its transactions have numbers of their own, and those of this one begin anew.
+    The transactions of the other cluster had their own numbers; those of this one begin anew.
     """
     database.write(
         f"DELETE FROM {SETTLED} "
@@ -80,7 +82,7 @@ def unsettled(connection: Connection) -> dict[str, int]:
 
 
 def rewrite(database: "Postgres") -> bool:
-    """Write every table of respondents anew; return whether all could be: somebody may read one."""
+    """Write every table of respondents anew, unless somebody reads it; return whether all were."""
     left = list(OF_RESPONDENTS)
     for one in range(_TRIES):
         left = [table for table in left if not _rewritten(database, table)]
@@ -121,7 +123,7 @@ def _rewritten(database: "Postgres", table: str) -> bool:
 def settle(database: "Postgres") -> bool:
     """Write anew what came since the last time to each survey that got a batch since.
 
-    Of closed surveys all that is left is written anew, with the whole table.
+    Everything that is left of closed surveys is written anew, with the whole table.
     """
     batches, closed = _due(database)
     if closed:
@@ -129,7 +131,7 @@ def settle(database: "Postgres") -> bool:
     for table in OF_RESPONDENTS if batches else ():
         write_anew(database, table, batches)
     if batches:
-        # Versions of rows that were replaced are removed, of which each tells what the row did.
+        # Remove the replaced versions of rows, which reveal the same as the rows did.
         database.connection.execute(f"VACUUM {', '.join(OF_RESPONDENTS)}")
     return True
 

@@ -20,8 +20,8 @@ _TYPES = {
 _MARK = "deniable"
 _MARKED = "schema bigint NOT NULL, kept double precision NOT NULL"
 
-#: The table that has which rows no longer tell in which transaction they came, and how many reports
-#: there were then: see `settling`.
+#: The table that says up to which transaction rows were written anew, and how many reports there
+#: were then: see `settling`.
 SETTLED = "settled"
 _SETTLED = (
     'name text COLLATE "C" NOT NULL, survey text COLLATE "C" NOT NULL, '
@@ -97,7 +97,7 @@ def make(connection: Connection) -> None:
         raise StoreError(f"expected a database whose encoding is UTF8, got {encoding}")
     for table, declared in expected().items():
         connection.execute(f"CREATE TABLE {table} ({declared})")
-    # Else samples of pseudonyms and of reports' ids stay in `pg_statistic`, even of deleted rows.
+    # Otherwise samples of pseudonyms and ids stay in `pg_statistic`, even those of deleted rows.
     for table in OF_RESPONDENTS:
         for name, *_ in columns()[table][1]:
             connection.execute(f"ALTER TABLE {table} ALTER COLUMN {name} SET STATISTICS 0")
@@ -107,13 +107,13 @@ def make(connection: Connection) -> None:
 
 
 def version(connection: Connection) -> int | None:
-    """Return the schema of a database of ours; None if it is none.
+    """Return the schema of a database of ours; None for any other database.
 
     Raises
     ------
     StoreError
-        If the tables are not in the first schema of `search_path`: names of locks are made of it,
-        so that collectors with other paths would not wait for each other.
+        If the tables are not in the first schema of `search_path`: that schema is part of the
+        names of locks, so that collectors with other paths would not wait for each other.
     """
     places = connection.execute(
         "SELECT relnamespace::regnamespace::text, current_schema() FROM pg_class "
@@ -154,7 +154,7 @@ def found(connection: Connection) -> dict[str, tuple[str, int]]:
 
 
 def other_objects(connection: Connection) -> dict[str, str]:
-    """Return what each function, trigger, view, sequence and index is, but those of keys."""
+    """Return what each function, trigger, view, sequence and index is, except those of keys."""
     rows = connection.execute(
         "SELECT 'function ' || proname, lanname || ' ' || prosrc FROM pg_proc"
         " JOIN pg_language ON pg_language.oid = prolang"
@@ -182,6 +182,6 @@ def integrity(connection: Connection) -> str:
             connection.execute(f"SELECT sum(hashtext({table}::text)) FROM {table}").fetchone()
         except StoreBusy:
             raise
-        except Exception as error:  # whatever a damaged page does
+        except Exception as error:  # a damaged page may raise anything
             return f"{table}: {' '.join(str(error).split())}"
     return "ok"
