@@ -1,9 +1,8 @@
 /**
- * Channels: the one step that is random; analysis/core/channels/ has the sources. Of each: `fields` and
- * `isSound`, as of encoders; `total` of its weights; `ratio`, the worst of its probabilities;
- * `weights` where it is one symbol; `placesOf` the inputs, or the bits, that a report speaks for;
- * `randomize`, to a report; `remember`, to what is kept, if it
- * `canBeKept`.
+ * Channels, the one random step; analysis/core/channels/ has the sources. Each has `fields` and
+ * `isSound`, as encoders have; the `total` of its weights; the worst `ratio` of probabilities;
+ * `weights`, if a report is one symbol; `placesOf` inputs, or bits, that a report speaks for;
+ * `randomize`, to a report; `remember`, to what is kept, if it `canBeKept`.
  */
 import {
   below, between, byWeight, larger, must, power, range, sum, worstOf,
@@ -29,7 +28,7 @@ const window = {
   remember: (symbol, c, drawn) => drawn(symbol, (words) => window.randomize(symbol, c, words)),
 };
 
-/** Whether each of `count` items is among the `needed` ones that are drawn, asked one by one. */
+/** Draws `needed` of `count` items; each call says whether the next item is drawn. */
 export const chooser = (needed, count, words) => () => {
   const isChosen = below(count, words) < needed;
   needed -= isChosen ? 1 : 0;
@@ -57,7 +56,7 @@ const subset = {
   },
 };
 
-/** A drawn bit for each place: 1 with the weight `one` of `total` for a 1, else with `zero`. */
+/** A drawn bit for each place: 1 with weight `one` of `total` for a 1, otherwise with `zero`. */
 const flags = (isOne, c, words) =>
   range(c.inputs).map((place) => (below(c.total, words) < (isOne(place) ? c.one : c.zero) ? 1 : 0));
 
@@ -67,7 +66,7 @@ const bits = {
   takesBits: true,
   isSound: (c) => c.zero <= c.one && c.one < c.total,
   total: (c) => c.total,
-  /** Of inputs that differ by so many ones, [more, fewer]. */
+  /** For inputs that differ by [more, fewer] ones. */
   ratio: (c, apart) => apart.map(([more, fewer]) => [
     power(c.one, more) * power(c.total - c.zero, fewer),
     power(c.zero, more) * power(c.total - c.one, fewer),
@@ -100,7 +99,7 @@ const likeliest = (report, c) => {
   return range(c.inputs).filter((symbol) => weights[symbol] === Math.max(...weights));
 };
 
-/** -(inputs-1)..inputs-1 is added by the weights `noise`, up to the borders. */
+/** Adds -(inputs-1)..inputs-1 by the weights `noise`, up to the borders. */
 const shift = {
   fields: { inputs: 0, noise: 1 },
   isSound: (c) => c.noise.length === 2 * c.inputs - 1,

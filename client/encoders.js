@@ -1,13 +1,13 @@
 /**
- * Encoders: the public step before a channel, from a value to one of its inputs. Of those that go
- * into a `pattern`: `parts`, how many symbols each has; `states`, these; `joined`, their report.
+ * Encoders: the public step before a channel, from a value to one of its inputs. Those that go into
+ * a `pattern` have `parts`, how many symbols each has; `states`, these; `joined`, their report.
  */
 import { CHANNELS } from './channels.js';
 import { must, range, sum, whole } from './exact.js';
 
-/** Of a number of 2 to 2^16. */
+/** For a number of 2 to 2^16. */
 const isPrime = (n) => range(256).every((part) => part < 2 || part >= n || n % part > 0);
-/** A value, if it is so many flags. @throws {RangeError} */
+/** A value, if it is `count` flags. @throws {RangeError} */
 export function flagsOf(value, count) {
   const areFlags = Array.isArray(value) && value.every((flag) => flag === 0 || flag === 1);
   must(areFlags && value.length === count, `value must be ${count} flags of 0 or 1`, value);
@@ -25,7 +25,7 @@ const index = {
   joined: ([set]) => set,
 };
 
-/** A bit for each category, of which that of the value is 1. */
+/** A bit for each category; that of the value is 1. */
 const onehot = {
   fields: { inputs: 0 },
   namesValue: true,
@@ -50,7 +50,7 @@ const hash = {
   },
 };
 
-/** The places of what is ticked of so many options: some, at most, or the last, "none of these". */
+/** The places of ticked options: 1 to `most`, or the last place alone, "none of these". */
 export function ticked(value, options, most) {
   const flags = flagsOf(value, options + 1);
   const places = range(flags.length).filter((place) => flags[place]);
@@ -63,7 +63,7 @@ export function ticked(value, options, most) {
 const multihot = {
   fields: { options: 0, at_most: 0, inputs: 0 },
   namesValue: true,
-  // More bits apart, and a ratio could have over 4,000 digits, the most that are read.
+  // With more bits apart, a ratio could exceed the 4,000 digits that are read.
   isSound: (e) => e.at_most <= e.options && [1, 2].includes(e.inputs - e.options) &&
     sum(multihot.apart(e)[0]) <= 400,
   fits: (e, { flags, most }, skips) =>
@@ -92,12 +92,12 @@ const pick = {
 };
 
 /**
- * Every encoder by its name, with those of optional/; analysis/core/encoders/ has the sources. Of each: `fields`, its numbers and
- * the depth of lists of them; `isSound`, whether they make sense; `fits`, whether it maps all the
- * values that a kind describes (kinds.js), and nothing else, to its inputs; `namesValue`, if the
- * place of an input, or of a bit, is that of its value; `isNumber`, if inputs are in its order; `cohorts`, how many, if reports name one; `apart`, if it
- * gives bits: in how many ones two inputs can differ, [more, fewer]; `ones`, if all have as many;
- * `isHashed`, if it hashes texts, which takes a moment.
+ * Every encoder by its name, with those of optional/; analysis/core/encoders/ has the sources.
+ * Each has `fields`, its numbers and the depth of lists of them; `isSound`, whether they make sense;
+ * `fits`, whether it maps all values of a kind (kinds.js), and nothing else, to its inputs;
+ * `namesValue`, if the place of an input, or bit, is that of its value; `isNumber`, if inputs are
+ * in its order; `cohorts`, how many, if reports name one; `apart`, for bits: by how many ones two
+ * inputs can differ, [more, fewer]; `ones`, if all have as many; `isHashed`, if it hashes texts.
  */
 export const ENCODERS = { index, onehot, hash, multihot, pick };
 

@@ -1,6 +1,6 @@
 /** Refusals; draws from uniform 32-bit words, and fractions [top, bottom] of BigInts, all exact. */
 
-/** How a value that was got is written in a message: as JSON, of which the beginning. */
+/** A value as a message shows it: the beginning of its JSON. */
 const shown = (value) =>
   JSON.stringify(value, (_, one) => (typeof one === 'bigint' ? `${one}` : one))?.slice(0, 80);
 
@@ -24,7 +24,7 @@ export const sum = (numbers) => numbers.reduce((total, one) => total + one, 0);
 export const range = (count) => [...Array(count).keys()];
 
 /**
- * A uniform integer of 0..total-1: as many words stand for each, and others are drawn again. A
+ * A uniform integer of 0..total-1: each stands for as many words; other words are drawn again. A
  * total above 2^32 takes two words, of which the first counts 2^32 times.
  */
 export function below(total, words) {
@@ -52,7 +52,7 @@ export function byWeight(weights, words) {
   });
 }
 
-/** 1 with exactly the probability top/bottom, of BigInts, else 0: compares digits of base 2^32. */
+/** 1 with exactly the probability top/bottom, of BigInts, otherwise 0: compares digits of base 2^32. */
 export function bernoulli(top, bottom, words) {
   for (let rest = top; rest > 0n; rest = (rest * BigInt(WORD)) % bottom) {
     const cut = (rest * BigInt(WORD)) / bottom;
@@ -104,11 +104,11 @@ export function fewestParts([top, bottom], parts) {
 /** What a report of this worst ratio costs: the fewest whole millionths of ε that prove it. */
 export const micro = (ratio) => fewestParts(ratio, 1_000_000);
 
-/** The binomial coefficient: of `count` things, how many sets of `size` there are. */
+/** The binomial coefficient: how many sets of `size` of `count` things there are. */
 export const choose = (count, size) => range(size)
   .reduce((product, done) => (product * BigInt(count - done)) / BigInt(done + 1), 1n);
 
-/** Which `size` of so many stand at a place of all such sets, in the order of their members. */
+/** The set of `size` of `count` things at a place of all such sets in order. */
 export const chosenAt = (place, count, size) => range(count).filter((member) => {
   const beginning = size && Number(choose(count - 1 - member, size - 1));
   const isChosen = place < beginning;

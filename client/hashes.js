@@ -44,7 +44,7 @@ async function derive(key, message, blocks) {
   return (await Promise.all(signed)).flatMap(wordsIn);
 }
 
-/** Has things drawn with words that are always the same for one question and its digest. */
+/** Draws with words that are always the same for one question and its digest. */
 export function memoryOf(key, surveyId, questionId, digest) {
   const texts = ['deniable-memory-1', surveyId, questionId].map(bytesOf);
   return async (purpose, cohort, symbol, make) => {
@@ -70,7 +70,7 @@ function leadingZeros(bytes) {
   return first < 0 ? 8 * bytes.length : 8 * first + Math.clz32(bytes[first]) - 24;
 }
 
-/** Finds a number that, after a text of its own, has a hash of so many leading zero bits. */
+/** Finds a number whose hash, with a text before it, has so many leading zero bits. */
 export async function work(text, bits) {
   for (let start = 0; ; start += 2048) {
     // Lets the page be painted, and pressed, in between.

@@ -1,15 +1,15 @@
 /**
- * Kinds of questions, counterpart of analysis/survey/kinds/. Of each: `value` of an answer as form
- * controls hold it, which refuses what is none; `values`, which there are, as encoders ask for
+ * Kinds of questions, counterpart of analysis/survey/kinds/. Each has `value`, of an answer as form
+ * controls hold it, which refuses what is none; `values`, all of them, as encoders ask for
  * them; `names`, the ids of what reports can name; `reserved`, ids of no option; `madeUp`, answers
  * to try; `control`, its name in page/controls.js; `plain`, an answer from how it was typed;
  * `written`, for people, with its options' names or its unit; `complaint`, why it is refused.
  */
 import { must } from './exact.js';
 
-/** @throws {RangeError} that does not tell what was got, which may be true, unless it is one */
+/** @throws {RangeError} unless it is an answer; the message repeats no answer, which may be true */
 export const mustAnswer = (isOne, { id, kind }) => must(isOne, `"${id}" expected a ${kind}`);
-/** Whether a question may be skipped, and this is how. */
+/** Whether an answer skips a question that may be skipped. */
 export const isSkipped = (answer, question) =>
   question.no_answer && (answer === '' || answer === 'no-answer');
 export const isNote = ({ kind }) => kind === 'note';
@@ -36,7 +36,7 @@ const choice = {
 const choices = {
   ...choice,
   values: ({ options, at_most: most }) => ({ flags: options.length + 1, most }),
-  /** Of ids joined by '|', or of 'none'. */
+  /** From ids joined by '|', or 'none'. */
   value(answer, question) {
     if (isSkipped(answer, question)) return null;
     const [ids, ticked] = [idsOf(question), answer.split('|')];

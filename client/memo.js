@@ -26,7 +26,7 @@ export function beginTrial() {
   tried = new Map();
 }
 
-/** As much of an object store as is used here. */
+/** The part of an object store that is used here. */
 function triedTable() {
   const done = (result) => {
     const request = { result };
@@ -73,8 +73,8 @@ export const transact = (act, mode = 'readwrite') => new Promise((resolve, rejec
 });
 
 /**
- * Changes what is kept under a key; `update` gives it from what was, undefined for nothing, and
- * from the secret of the same moment.
+ * Changes what is kept under a key; `update` makes it of what was kept, undefined for nothing, and
+ * of the secret at that moment.
  */
 export async function change(key, update) {
   let kept;
@@ -157,14 +157,14 @@ function whole(memo = EMPTY) {
 const read = async (survey) =>
   whole((await transact((table) => table.get(place(survey)), 'readonly')).result);
 
-/** As it is from now on; the cap is the least that any page promised. */
+/** A record from now on; its cap is the least that any page promised. */
 const renewed = (memo, { title, privacy }) =>
   ({ ...memo, title, cap: Math.min(memo.cap, privacy.cap) });
 
 /** Whether a wave would spend more than was promised; the cap in millionths, rounded down. */
 const overspends = (memo, cost) => !(memo.spent + cost <= Math.floor(memo.cap * 1e6 + 1e-3));
 
-/** With `rid`, that of this wave's report if it was drawn, and the reports that wait. */
+/** Adds the `rid` of this wave's report, if it was drawn, and the reports that wait. */
 const known = (memo, wave) =>
   ({ ...memo, rid: memo.waves[wave], pending: memo.pending.map((text) => new FrozenReport(text)) });
 
@@ -227,7 +227,7 @@ export const replace = (survey, { content }, part) => reduce(survey, (memo) => (
 }));
 
 /**
- * Lets a wave be answered once more, by somebody else, while its report waits: that is discarded,
+ * Lets a wave be answered once more, by somebody else, while its report waits: it is discarded,
  * or goes on waiting. What was spent stays spent, since the device is one respondent.
  */
 export const release = (survey, wave, isDiscarded) => reduce(survey, (memo) => {

@@ -10,5 +10,5 @@ export function words() {
 /** So many random bytes. */
 export const bytes = (length) => crypto.getRandomValues(new Uint8Array(length));
 
-/** The same in hexadecimal. */
+/** Random bytes in hexadecimal. */
 export const hex = (length) => toHex(bytes(length));

@@ -83,7 +83,7 @@ export function verify(randomizer) {
 /** ε over any number of waves, if the answer never changes; undefined if there is no memory. */
 export const forever = (randomizer) =>
   randomizer.permanent && ln(fraction('forever', randomizer.forever));
-/** The probability but for which ε holds; 0 if it always does. */
+/** The probability with which ε may fail; 0 if it never does. */
 export const delta = (randomizer) =>
   ('delta' in randomizer ? asNumber(fraction('delta', randomizer.delta)) : 0);
 
@@ -111,7 +111,7 @@ export async function remember(value, { encoder, permanent }, memory, words) {
 /** Draws the report of a value; the only step that protects it. `kept` is that of `remember`. */
 export function randomize(value, { encoder, channel }, words, kept) {
   const { cohorts, encode } = ENCODERS[encoder.name];
-  // Public, and drawn before the value is looked at.
+  // The cohort is public, and drawn before the value is looked at.
   const cohort = kept?.cohort ?? (cohorts ? below(cohorts(encoder), words) : 0);
   const symbol = kept ? kept.symbol : encode(value, encoder, cohort, words);
   const report = CHANNELS[channel.name].randomize(symbol, channel, words);

@@ -28,7 +28,7 @@ export class FrozenReport {
   }
 }
 
-/** With a larger one, too many reports would tell answers outright. */
+/** With a larger δ, too many reports would reveal answers outright. */
 const LARGEST_DELTA = 0.01;
 /** Logarithms differ by an ulp between languages. */
 export const TOLERANCE = 1e-9;
@@ -265,15 +265,15 @@ export async function trial({ survey: whole, randomizers }, question, answer, ne
 
 /**
  * What a report says, for people, to one who gave this answer: `ids` of options that it names; or
- * the `number` that it speaks for most, which `isEnd` of its range; or whether it `supports` the
- * answer, and others, too.
+ * the `number` that it speaks for most, and if that `isEnd` of the range; or whether it `supports`
+ * the answer, and others, too.
  */
 export async function meaning(report, question, randomizers, answer) {
   const { kind, id, min, max } = question;
   const { names, value } = KINDS[kind];
   const nameOf = (place) => names(question)[place];
   if (!Object.hasOwn(randomizers, id)) {
-    // What is drawn together is a set of options, or of several options which are ticked, as bits.
+    // A joint report is a set of options, or bits that say which of several options are ticked.
     const places = Array.isArray(report) ? report : CHANNELS.bits.placesOf(report);
     return { ids: places.map(nameOf) };
   }
@@ -290,6 +290,6 @@ export async function meaning(report, question, randomizers, answer) {
   }
   const given = [await encode(value(answer, question), encoder, cohort)].flat();
   const hits = given.filter((place) => places.includes(place)).length;
-  // More of what stands for the answer is in the report than of everything.
+  // The report has a larger part of the answer's inputs than of all inputs.
   return { supports: hits * channel.inputs > given.length * places.length };
 }

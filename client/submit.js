@@ -3,7 +3,7 @@ import { FrozenReport } from './report.js';
 
 /** Refusals that another try cannot change. */
 const FINAL = ['malformed', 'rid-reused', 'cap-exceeded', 'over', 'too-large'];
-/** Those that can pass: a wave is opened again, a survey restored, the work done. */
+/** Refusals that can pass: a wave is opened again, a survey restored, the work done. */
 const PASSING = ['closed', 'not-found', 'work-required'];
 
 const post = (surveyId, what, body, seconds) => fetch(`/api/surveys/${surveyId}/${what}`, {

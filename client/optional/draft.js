@@ -7,7 +7,7 @@ import { change, draftPlace, drafts, transact } from '../memo.js';
 import { extras } from '../page/questions.js';
 import { bytes } from '../random.js';
 
-/** What is encrypted of a draft: as many bytes for every survey and whatever was answered. */
+/** The encrypted part of a draft: as many bytes for every survey, whatever was answered. */
 const DRAFT_BYTES = 16_384;
 const NONCE_BYTES = 12;
 /** The key of this tab's draft, once something was typed; and which of its writes was the last. */
@@ -52,7 +52,7 @@ async function keep(open, link, answers) {
   // Zeros are no JSON: an answer that is too long leaves a draft that gives nothing back.
   if (text.length <= DRAFT_BYTES) padded.fill(0x20).set(text);
   const sealed = new Uint8Array(await crypto.subtle.encrypt(cipher(open, link, iv), key, padded));
-  // It may have been overtaken by a later one, or by the end of the draft.
+  // A later write, or the end of the draft, may have overtaken this one.
   if (mine <= written) return;
   written = mine;
   globalThis.name = btoa(String.fromCharCode(...iv, ...sealed));

@@ -20,7 +20,7 @@ function search(field) {
 
 for (const field of all('[data-search]')) {
   field.addEventListener('input', () => search(field));
-  // Else it would turn the page.
+  // Otherwise it would turn the page.
   field.addEventListener('keydown', (event) => event.key === 'Enter' && event.preventDefault());
 }
 const searchAll = () => all('[data-search]').forEach(search);

@@ -1,4 +1,4 @@
-/** Memories: what several waves tell together of a draw that is kept; analysis/core/waves.py has the proofs. */
+/** Memories: what waves reveal together of a kept draw; analysis/core/waves.py has the proofs. */
 import { CHANNELS } from '../channels.js';
 import { ENCODERS } from '../encoders.js';
 import { fewestParts, larger, micro, must, power, range, sum, times } from '../exact.js';
@@ -13,7 +13,7 @@ function last(instant, waves, apart) {
   return CHANNELS[instant.name].ratio(instant, [[touched, 0], [0, touched]]);
 }
 
-/** With more waves a search takes too long: of few, but over two, inputs; and of any. */
+/** With more waves a search takes too long: if inputs are few, but over two; and in any case. */
 const [EXACT, SEARCHED] = [6, 12];
 
 const product = (numbers) => numbers.reduce((all, one) => all * one, 1n);
@@ -25,11 +25,11 @@ function partitions(length, whole, most = whole) {
     partitions(length - 1, whole - first, first).map((rest) => [first, ...rest]));
 }
 
-/** All lists of whole numbers that are nowhere above these. */
+/** All lists of whole numbers, none of which is above its limit. */
 const upTo = (limits) =>
   limits.reduce((all, n) => range(n + 1).flatMap((k) => all.map((one) => one.concat(k))), [[]]);
 
-/** The chance of an input's reports, by how many are which symbol, up to a constant factor. */
+/** The chance of an input's reports, by how many are each symbol, up to a constant factor. */
 function chanceOfWindow(permanent, instant, input, counts) {
   const [near, far, inputs] = [permanent.near, permanent.far, permanent.inputs].map(BigInt);
   const chanceOf = (n) => power(instant.near, n) * power(instant.far, sum(counts) - n);
@@ -71,7 +71,7 @@ function worstWindow(permanent, instant, waves) {
 const constantWindow = (permanent, instant, waves) => [0, 1].map((input) =>
   chanceOfWindow(permanent, instant, input, [waves]));
 
-/** The chances of reports that share the kept bit of a 1, and of a 0, by how many are of them 1. */
+/** The chances of reports that share the kept bit of a 1, and of a 0, by how many are 1. */
 const chancesOfBit = (permanent, instant, waves) => [permanent.one, permanent.zero].map((weight) =>
   range(waves + 1).map((length) => range(length + 1).map((ones) => {
     const drawn = (one) => power(one, ones) * power(instant.total - one, length - ones);
@@ -79,7 +79,7 @@ const chancesOfBit = (permanent, instant, waves) => [permanent.one, permanent.ze
     return BigInt(weight) * drawn(instant.one) + BigInt(rest) * drawn(instant.zero);
   })));
 
-/** The largest ratios of a bit's reports, if 1 in `fewest`.. waves, to never; and of never. */
+/** The largest ratios of reports of a bit that is 1 in `fewest`.. waves to one never 1; and the reverse. */
 function gains(permanent, instant, waves, fewest) {
   const [one, zero] = chancesOfBit(permanent, instant, waves);
   const total = BigInt(permanent.total);
@@ -91,7 +91,7 @@ function gains(permanent, instant, waves, fewest) {
   return [ratios, lowered].map((all) => all.map((some) => some.reduce(larger)));
 }
 
-/** The largest product or sum of gains, of a size for each bit, that sum to at most `slots`. */
+/** The largest product or sum of gains, a size for each bit; sizes sum to at most `slots`. */
 function packed(sizes, bits, slots, [none, join, better] = [[1n, 1n], times, larger]) {
   const unlimited = bits >= slots;
   let best = Array(slots + 1).fill(none);
@@ -150,7 +150,7 @@ function gainOfBit(permanent, instant, waves) {
   };
 }
 
-/** The largest sum of gains, of one for each bit, if sizes sum to from `waves` to `slots` each. */
+/** The largest sum of gains, one for each bit, if sizes sum to `waves` to `slots` each. */
 function sharedSum(table, bits, waves, slots) {
   const side = slots + 1;
   let best = new Float64Array(side * side).fill(-Infinity);
@@ -193,7 +193,7 @@ function worstTotal(permanent, instant, waves, most) {
 const known = new Map();
 
 /**
- * Of each channel whose draws can be kept, how much the probability of so many reports can differ:
+ * For each channel whose draws can be kept, how much the probability of so many reports can differ:
  * at `worst`, whatever was answered; if answers are `constant`; by `total`, a better bound.
  */
 const KEPT = {
@@ -218,7 +218,7 @@ function worstCost(permanent, instant, waves, apart, protocol) {
   return Math.ceil(known.get(key) / (TRILLION / 1e6));
 }
 
-/** Checks that a channel can be kept, and what one report and any number of them tell. */
+/** Checks that a channel can be kept, and what one report and any number of them reveal. */
 function verify(randomizer) {
   const { encoder, channel, permanent } = randomizer;
   const { ratio } = part('permanent', CHANNELS, permanent);

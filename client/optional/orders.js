@@ -9,7 +9,7 @@ const factorial = (n) => (n < 2 ? 1 : n * factorial(n - 1));
 const pairs = (items) =>
   items.flatMap((one, place) => items.slice(place + 1).map((later) => [one, later]));
 
-/** An order, told by a flag for each pair of items, to its place among all orders. */
+/** From an order, as a flag for each pair of items, to its place among all orders. */
 const order = {
   fields: { items: 0, inputs: 0 },
   isSound: (e) => e.items >= 2 && e.items <= 8 && [0, 1].includes(e.inputs - factorial(e.items)),
@@ -25,7 +25,7 @@ const order = {
   },
 };
 
-/** The order of some items, those of the cohort, to its place among all their orders. */
+/** From the order of some items, those of the cohort, to its place among all their orders. */
 const suborder = {
   fields: { items: 0, picked: 0, inputs: 0 },
   cohorts: ({ items, picked }) => Number(choose(items, picked)),
@@ -46,7 +46,7 @@ const suborder = {
 /** Several items, put in order: a flag for each pair, set if in that order; null for no answer. */
 const rank = {
   values: ({ options }) => ({ items: options.length, flags: pairs(options).length }),
-  /** Of the ids of all items, the first first, joined by '|'. */
+  /** From the ids of all items, in order, joined by '|'. */
   value(answer, question) {
     if (isSkipped(answer, question)) return null;
     const [ids, order] = [idsOf(question), answer.split('|')];

@@ -1,4 +1,4 @@
-/** Several options that are told at once: by a set that is likelier to hold them, or a few of them. */
+/** Several options in one report: by a set that is likelier to hold them, or by a few of them. */
 import { CHANNELS, chooser, spread } from '../channels.js';
 import { areGroups, ENCODERS, flagsOf, ticked } from '../encoders.js';
 import { byWeight, choose, chosenAt, range, sum, whole } from '../exact.js';
@@ -20,7 +20,7 @@ const padded = {
   },
 };
 
-/** Some flags together, those of the cohort, as a number; if all are, they are the options'. */
+/** Some flags together, those of the cohort, as a number; if all, those of the options. */
 const group = {
   fields: { parts: 0, picked: 0, inputs: 0 },
   cohorts: ({ parts, picked }) => Number(choose(parts, picked)),

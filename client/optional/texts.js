@@ -6,7 +6,7 @@ import { isSkipped, KINDS, mustAnswer } from '../kinds.js';
 
 const [NOTHING, WHOLE, BEGINNING] = [0, 1, 2];
 
-/** Public words of nothing, a whole text or the beginning of one; eight come from one SHA-256. */
+/** Public words for nothing, a whole text or the beginning of one; a SHA-256 gives eight. */
 export const textWords = (what, text, start, count) =>
   Promise.all(range(count).map(async (more) => {
     const block = asFour(Math.floor((start + more) / 8));
@@ -14,7 +14,7 @@ export const textWords = (what, text, start, count) =>
     return wordsIn(await sha256(message))[(start + more) % 8];
   }));
 
-/** The words of an answer, or of so many letters of it. */
+/** The words of an answer, or of its first `length` letters. */
 function wordsOf(value, start, count, length = Infinity) {
   if (value === null) return textWords(NOTHING, '', start, count);
   must(typeof value === 'string', 'value must be a text', value);

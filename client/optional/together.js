@@ -9,8 +9,8 @@ import { fraction, part, states } from '../randomizer.js';
 import { together, TOLERANCE } from '../report.js';
 
 /**
- * Several answers in one draw: by the weights of which parts do not agree, or of how many; then
- * each part's set. It is no channel of a single question, so it is not one of `CHANNELS`.
+ * Several answers in one draw: weights decide which parts, or how many, do not agree; then each
+ * part's set is drawn. It is no channel of a single question, so it is not one of `CHANNELS`.
  */
 export const pattern = {
   fields: { inputs: 1, sizes: 1, weights: 1 },
@@ -23,7 +23,7 @@ export const pattern = {
     [inputs.length + 1, 2 ** inputs.length].includes(weights.length),
   total: (c) => sum(c.weights),
   isByNumber: ({ inputs, weights }) => weights.length === inputs.length + 1,
-  /** By the pattern's number, whose bit i says that part i does not agree: chance of a report. */
+  /** The chance of a report by the pattern's number: its bit i says that part i does not agree. */
   likelihoods(c) {
     const d = c.inputs.length;
     return range(2 ** d).map((place) => {
@@ -60,8 +60,8 @@ const askedOf = ([operator, ...rest]) =>
   (['and', 'or', 'not'].includes(operator) ? rest.flatMap(askedOf) : [rest[0]]);
 
 /**
- * All sets of a table's questions that can be asked together, by their places: of all questions, or
- * of `ask`, of which whoever is asked one is asked those, too, on whose answers it depends.
+ * All sets of a table's questions that can be asked together, by their places: all questions, or
+ * `ask` of them. A question comes with those on whose answers it depends.
  */
 export function samplesOf(survey, { questions, ask = questions.length }) {
   const conditions = questions.map((name) => survey.questions.find(({ id }) => id === name).shows_if);
@@ -71,16 +71,16 @@ export function samplesOf(survey, { questions, ask = questions.length }) {
     .filter((chosen) => chosen.every((one) => needed[one].every((id) => id < 0 || chosen.includes(id))));
 }
 
-/** Which questions are asked, if not all are: the place of the first of its like, for each. */
+/** Which questions are asked, if not all are: for each, the place of the first like it. */
 const keyOf = (encoders, asked) =>
   String(asked.map((place) => encoders.map(canonical).indexOf(canonical(encoders[place]))));
 
-/** By which channel those questions are drawn that are asked. */
+/** The channel by which the asked questions are drawn. */
 const lawOf = ({ encoders, channel, channels }, asked) => channel ?? channels[keyOf(encoders, asked)];
 
 /**
  * Checks what came from the server for several questions that are drawn together, of which one of
- * `samples` is asked. Gives ε of one report on all, and of one answer for who knows all others.
+ * `samples` is asked. Gives ε of one report on all, and of one answer if all others are known.
  */
 export function verifyTogether(joint, samples) {
   const isSome = samples[0].length < joint?.encoders?.length;

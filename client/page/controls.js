@@ -1,4 +1,4 @@
-/** The controls: only here is read, checked and written what is filled in. */
+/** The controls: only this file reads, checks and writes what is filled in. */
 import { complaintOf, KINDS } from '../kinds.js';
 import { shown, visible } from '../logic.js';
 import { all, made, one, word } from './dom.js';
@@ -36,7 +36,7 @@ const entry = {
     entryOf(q).value = answer;
     entry.take(q);
   },
-  // One who presses a slider where it stands means that number.
+  // Whoever presses a slider where it stands means that number.
   heard: { input: '.entry input, [data-slider]', click: '[data-slider]' },
   take(q, part) {
     const [typed, slider] = [entryOf(q), one('[data-slider]', fieldOf(q))];
@@ -96,9 +96,9 @@ const ranking = {
 };
 
 /**
- * Every control by its name in kinds.js. Of each: `read`, the answer as it stands there, joined by
- * '|' if several, '' for none; `write`, in place of what was there; `heard`, for each event the
- * parts of which it counts; `take`, what such an event changes beside the part itself.
+ * Every control by its name in kinds.js. Each has `read`, the answer as it stands there, joined by
+ * '|' if several, '' for none; `write`, in place of what was there; `heard`, the parts whose events
+ * count, by the event; `take`, what such an event changes beside the part itself.
  */
 const CONTROLS = { options, entry, ranking };
 const controlOf = (q) => CONTROLS[KINDS[q.kind].control];
@@ -125,7 +125,7 @@ function check(q, isQuiet = false) {
 const byPlace = (a, b) =>
   (fieldOf(a).compareDocumentPosition(fieldOf(b)) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1);
 
-/** Moves the focus to a question, of which its text and what is wrong with it come into view. */
+/** Moves the focus to a question; its text, and what is wrong with it, come into view. */
 function goTo(q) {
   fieldOf(q).scrollIntoView();
   firstPartOf(q).focus({ preventScroll: true });

@@ -6,7 +6,7 @@ import { all, numeral, one, textOf, word } from './dom.js';
 
 export const open = JSON.parse(one('#survey-data').textContent);
 export const { survey } = open;
-/** The entries of the survey but notes, which are shown and not asked. */
+/** The entries of the survey except notes, which are not asked. */
 export const questions = asked(survey);
 
 /**
@@ -30,7 +30,7 @@ export function showImages() {
   }
 }
 
-/** What a question asks; a row of a matrix, or "namely", after what that belongs to. */
+/** What a question asks; before a row of a matrix, or "namely", stands what it belongs to. */
 export function wording(q) {
   const matrix = fieldOf(q).closest('.matrix');
   const asked = fieldOf(q).matches('.namely') ? fieldOf(q).previousElementSibling : fieldOf(q);

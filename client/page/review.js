@@ -54,7 +54,7 @@ export function showReceipt({ rid, spent, constant, cap }, report) {
   one('#receipt h2').focus();
 }
 
-/** Saves the receipt as a text: how it ended and what stands there, but for the answers and what was sent. */
+/** Saves the receipt as a text, without the answers and what was sent. */
 function save() {
   const parts = [one('h1'), ...all('.end:not([hidden]) > *, [data-saved]')];
   const lines = parts.map((part) => textOf(part));

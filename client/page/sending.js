@@ -41,13 +41,13 @@ async function attempt(kept, tell, canWork = true) {
 const sendOnce = (kept, tell = () => {}) => memo.alone(survey, () => attempt(kept, tell))
   .catch(({ message }) => ({ state: 'waiting', reason: message, after: 0, most: 60 }));
 
-/** Until some seconds have passed or the network is back. */
+/** Waits until some seconds have passed or the network is back. */
 const pause = (seconds) => new Promise((resolve) => {
   setTimeout(resolve, seconds * 1000);
   addEventListener('online', resolve, { once: true });
 });
 
-/** Does something until it says no more after how many seconds it is to be done again. */
+/** Repeats something as long as it says after how many seconds to do it again. */
 async function insist(action) {
   for (let seconds = 1; ; seconds *= 2) {
     const next = await action();
@@ -77,7 +77,7 @@ async function earlier(recall) {
 
 let isSending = false;
 
-/** Sends them, beside whatever else is done here. */
+/** Sends these reports, whatever else is done here. */
 export async function sendEarlier(recall) {
   if (isSending) return;
   isSending = true;

@@ -30,7 +30,7 @@ const invitation = () => extras.links?.invitation() ?? '';
 let usable = '';
 /** What a wave costs, once the randomizers are checked. */
 let price;
-/** Counts who answers here: nothing goes on in front of the next. */
+/** Counts who answers here: nothing goes on once the next person is here. */
 let person = 0;
 
 /** Whether this is a preview, whose policy lets nothing be sent. */
@@ -64,7 +64,7 @@ let step = history.state?.step ?? 0;
 
 /**
  * Gives each page up to this one an entry of the browser's history, so that its "back" turns pages.
- * Those that conditions skip have one, too: else the history would tell what was answered.
+ * Those that conditions skip have one, too: otherwise the history would reveal answers.
  */
 function keepSteps(page) {
   const last = pages.indexOf(page);
@@ -129,12 +129,12 @@ async function drawOnce(mine, token) {
     say('randomizing');
   }
   const make = () => {
-    // Somebody else is here by now: of the one who pressed, nothing more is drawn.
+    // Somebody else is here by now: nothing more is drawn for the one who pressed.
     if (mine !== person) throw new memo.Forgotten();
     return draw(open, prepared, who, words());
   };
   const known = await memo.keepOnce(survey, open.wave, key, price, make);
-  // A browser may ask its user about it, so only where this device has to remember.
+  // A browser may ask its user about it, so ask only if this device has to remember.
   if (!extras.watch && survey.questions.some((q) => 'epsilon_forever' in q)) memo.persist();
   if (mine === person) remember(known.isDrawn ? { answers: shown(survey, given) } : null);
   return known;
@@ -148,7 +148,7 @@ async function randomizeAndSend() {
   }
   button.disabled = true;
   one('#status').focus();
-  // Of this moment: another person's link can be pasted into the tab while the device works.
+  // Read now: another person's link can be pasted into the tab while the device works.
   const [mine, token] = [person, invitation()];
   try {
     const known = await drawOnce(mine, token);
@@ -224,7 +224,7 @@ async function answerMyself(isDiscarded) {
 
 /** Opens the form, unless this device has answered or may not. */
 async function begin() {
-  // Fails here, before anybody has answered, where nothing can be kept.
+  // If nothing can be kept, this fails before anybody has answered.
   const key = await memo.deviceKey();
   const known = await recall();
   keepSteps(pages[0]);
@@ -309,7 +309,7 @@ function listen() {
     if (canLeave(current())) turn(1);
   });
   addEventListener('beforeunload', (event) => {
-    // Else "back" in the browser empties the form without a word.
+    // Otherwise "back" in the browser empties the form without a word.
     if (!extras.draft && Object.values(answers()).some(Boolean)) event.preventDefault();
   });
   // A page that the browser keeps for "back" holds no answers, and begins anew.

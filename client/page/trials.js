@@ -60,7 +60,7 @@ export function isAgreed() {
   return areRight.every(Boolean);
 }
 
-/** Follows what is pressed; what was clear is told at once, and kept nowhere. */
+/** Follows what is pressed; whether it was clear is said at once, and kept nowhere. */
 export function follow() {
   for (const q of tried()) {
     one('[data-draw]', trialOf(q)).addEventListener('click', () => draw(q));
