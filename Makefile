@@ -5,15 +5,16 @@ BIN := .venv/bin
 # `make test ORDER=random`, or ORDER= and a number that was printed, shuffles files and their tests.
 ORDER ?=
 ORDERED := $(if $(ORDER),--order $(if $(filter random,$(ORDER)),$(shell date +%s),$(ORDER)))
-# Tests start dozens of programs; without its cache, each would compile all of Python's modules again.
+# Tests start dozens of programs; without a cache, each would compile all Python modules again.
 unexport PYTHONDONTWRITEBYTECODE
 PYTEST := $(BIN)/pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
-# What matters most runs in Firefox, too. What matters most in WebKit is tests/e2e/test_webkit.py.
+# The most important tests run in Firefox, too. Those for WebKit are in tests/e2e/test_webkit.py.
 IN_FIREFOX = $(patsubst %,tests/e2e/test_%.py,kinds once waves back complaints memory resume \
   answering languages long_lists orders_drawn earlier_answers numbers_and_scales)
 
-# The folders of tests and benchmarks are no packages, and names of modules recur: each has its call.
+# The folders of tests and benchmarks are no packages, and names of modules recur, so mypy is called
+# for each folder.
 TYPED = $(sort $(dir $(shell find tests benchmarks -name '*.py')))
 ELSEWHERE = tests:tests/vectors:tests/analysis:tests/e2e:benchmarks
 
@@ -40,7 +41,7 @@ test: .venv/.test
 	$(PYTEST) $(ORDERED)
 	$(BIN)/pytest --engine firefox tests/e2e/test_kinds.py -k every_kind
 
-# Tests that take long, simulate, kill servers, or need other programs, which this installs where it may.
+# Runs tests that take long, simulate, kill servers, or need other programs, and installs these if it may.
 test-more: .venv/.test
 	$(BIN)/python tests/programs.py chromium headless-shell firefox webkit xvfb nginx caddy age \
 	  certbot pebble postgresql
@@ -49,10 +50,12 @@ test-more: .venv/.test
 	$(PYTEST) $(ORDERED) -m more
 	$(PYTEST) $(ORDERED) --engine firefox -m "more or not more" $(IN_FIREFOX)
 
-# Accuracy and speed beside two published libraries, decoding beside RAPPOR's own, how often intervals
-# hold, totals beside dp-accounting, plans beside simulated surveys, one draw for several questions beside
-# separate ones, several options and orders beside published figures, the intake beside a bare server, with wrk, what researchers cost it, costs from a thousand to a million reports, and
-# how soon a slow phone can use a page, in Chromium; half an hour. One thread of BLAS: two on a busy machine are slower.
+# Takes half an hour. It compares accuracy and speed with two published libraries, decoding with RAPPOR's
+# own, totals with dp-accounting, plans with simulated surveys, one draw for several questions with
+# separate draws, several options and orders with published figures, and the intake with a bare server
+# (by wrk). It also measures how often intervals hold the truth, what researchers cost the intake, costs
+# from a thousand to a million reports, and how soon a slow phone can use a page, in Chromium. BLAS has
+# one thread, since two are slower on a busy machine.
 bench: .venv/.bench
 	$(BIN)/python tests/programs.py chromium postgresql
 	$(BIN)/python benchmarks/accuracy.py
@@ -88,19 +91,19 @@ bench: .venv/.bench
 	$(BIN)/python benchmarks/page.py
 	$(BIN)/python benchmarks/readability.py
 
-# Pictures of every page in every state, on a phone and on a desktop, into the folder screenshots/, and
-# those of the README and the tutorial into docs/pictures/.
+# Takes pictures of every page in every state, on a phone and on a desktop, into the folder screenshots/,
+# and those of the README and the tutorial into docs/pictures/.
 screenshots: .venv/.test
 	$(BIN)/python tests/programs.py chromium
 	$(BIN)/python tests/e2e/screenshots.py
 
-# The documentation as a site, into the folder site/: index.html can be opened as it is. A link that leads nowhere
-# is an error.
+# Builds the documentation as a site into the folder site/: index.html can be opened as it is. A link
+# that leads nowhere is an error.
 docs: .venv/.docs
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -d .venv/doctrees docs site
 
-# The newest releases of all that the program and its tests need, with their hashes; and the licenses
-# of the former, from an environment that has these and nothing else.
+# Pins the newest releases of everything that the program and its tests need, by their hashes. It also
+# lists the licenses of what the program needs, from an environment that has nothing else.
 lock: .venv/.test
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
 	$(COMPILED) pyproject.toml --extra models --extra formats --output-file $(RUNTIME)

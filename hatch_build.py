@@ -1,4 +1,4 @@
-"""What a package index shows of README.md: its links would lead nowhere from there."""
+"""The README.md for a package index, where its relative links would lead nowhere."""
 
 import re
 from pathlib import Path
@@ -13,7 +13,7 @@ _LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^]]*\])*)\]\((?!https?:)([^)]+)\)")
 class Readme(MetadataHookInterface):
     """Give the package README.md, with addresses for its links, or without links.
 
-    `pages` and `pictures` in pyproject.toml are what the addresses begin with; `{version}` stands
+    `pages` and `pictures` in pyproject.toml are the beginnings of the addresses; `{version}` stands
     for the release. Without them a link becomes its text, and a picture is left out.
     """
 

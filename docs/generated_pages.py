@@ -311,7 +311,7 @@ def included(name: str) -> str:
     return f"```{{include}} ../{name}\n:relative-docs: docs/\n```\n"
 
 
-#: Where a page says that the pages it links to are those below it, and these links.
+#: The mark of a page whose links lead to the pages below it, and the pattern of these links.
 _CONTENTS, _LINKED = "<!-- contents -->", re.compile(r"\]\(([\w/-]+)\.md\)")
 
 
@@ -321,7 +321,7 @@ def with_contents(text: str) -> str:
     return text.replace(_CONTENTS, f"```{{toctree}}\n:hidden:\n\n{below}\n```")
 
 
-#: What a page asks for with <!-- generated: NAME WHICH -->.
+#: The makers of the texts that a page asks for with <!-- generated: NAME WHICH -->.
 GENERATED: dict[str, Callable[[str], str]] = {
     "commands": commands,
     "explore": explore,
