@@ -7,7 +7,9 @@ ORDER ?=
 ORDERED := $(if $(ORDER),--order $(if $(filter random,$(ORDER)),$(shell date +%s),$(ORDER)))
 # Tests start dozens of programs; without a cache, each would compile all Python modules again.
 unexport PYTHONDONTWRITEBYTECODE
-PYTEST := $(BIN)/pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+# Some tests wait for a server or a browser, so one process more than there are cores keeps these busy.
+CORES := $(shell $(PYTHON) -c 'import os; print(min(os.cpu_count() or 1, 4))')
+PYTEST := $(BIN)/pytest --numprocesses $$(($(CORES) + 1)) --dist loadfile --no-loadscope-reorder
 
 # The most important tests run in Firefox, too. Those for WebKit are in tests/e2e/test_webkit.py.
 IN_FIREFOX = $(patsubst %,tests/e2e/test_%.py,kinds once waves back complaints memory resume \
@@ -35,11 +37,10 @@ test: .venv/.test
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	MYPYPATH=docs $(BIN)/mypy docs/*.py
-	@set -e; for folder in $(TYPED); do \
-	  echo "mypy $$folder"; MYPYPATH=$$folder:$(ELSEWHERE) $(BIN)/mypy $$folder*.py; done
-	$(BIN)/python tests/programs.py chromium headless-shell firefox webkit xvfb
+	@printf '%s\n' $(TYPED) | xargs -P $(CORES) -I {} sh -c \
+	  'told=$$(MYPYPATH={}:$(ELSEWHERE) $(BIN)/mypy {}*.py 2>&1); status=$$?; echo "mypy {}: $$told"; exit $$status'
+	$(BIN)/python tests/programs.py chromium headless-shell
 	$(PYTEST) $(ORDERED)
-	$(BIN)/pytest --engine firefox tests/e2e/test_kinds.py -k every_kind
 
 # Runs tests that take long, simulate, kill servers, or need other programs, and installs these if it may.
 test-more: .venv/.test

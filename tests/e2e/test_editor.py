@@ -220,6 +220,7 @@ def test_a_pilot_is_answered_again_and_again_and_never_becomes_real(
     expect(new_device().visit(address).get_by_text("closed")).to_be_visible()
 
 
+@pytest.mark.more
 def test_two_researchers_write_at_the_same_time(sign_in: Callable[..., Page]) -> None:
     ada, bob = sign_in(), sign_in()
     begin(ada)
@@ -238,6 +239,7 @@ def test_two_researchers_write_at_the_same_time(sign_in: Callable[..., Page]) ->
     expect(bob.locator("#form").get_by_label("Help below it")).to_have_value("Ada was here.")
 
 
+@pytest.mark.more
 def test_one_press_does_not_overwrite_what_a_colleague_wrote(
     sign_in: Callable[..., Page],
 ) -> None:
@@ -267,6 +269,7 @@ def test_one_press_does_not_overwrite_what_a_colleague_wrote(
 EPSILON = "ε, the most that a report reveals"
 
 
+@pytest.mark.more
 def test_what_is_typed_while_the_server_is_slow_is_stored(sign_in: Callable[..., Page]) -> None:
     page = sign_in()
     begin(page)

@@ -4,11 +4,14 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Page, Route, expect
 from test_editor import EPSILON, SHOWN, add, begin, served, sign_in, write
 from test_looks import check_accessible as seen
 
 __all__ = ["served", "sign_in"]
+
+pytestmark = pytest.mark.more
 
 
 def test_the_page_shows_whether_all_is_saved_while_one_scrolls(

@@ -11,6 +11,8 @@ from stage import PAGES, WELL_BEING
 from watchers import check_places, check_wire
 from webkit import WebKit, webkit
 
+pytestmark = pytest.mark.more
+
 Start = Callable[[], WebKit]
 #: The network is away until the page is loaded again.
 _CUT = "async () => { globalThis.fetch = () => Promise.reject(new TypeError('cut')); }"
@@ -59,7 +61,6 @@ def test_every_kind_is_answered_reviewed_and_stored(start: Start, collector: Col
     browser.expect_state("answered")
 
 
-@pytest.mark.more
 def test_one_of_two_tabs_sends(start: Start, collector: Collector) -> None:
     survey, browser = collector.publish(SURVEY), start()
     browser.visit(collector.page(survey))
@@ -75,7 +76,6 @@ def test_one_of_two_tabs_sends(start: Start, collector: Collector) -> None:
     assert collector.stored(survey) == 1
 
 
-@pytest.mark.more
 def test_report_that_could_not_be_sent_is_sent_after_a_reload(
     start: Start, collector: Collector, relay: Callable[[Collector], Relay]
 ) -> None:
@@ -92,7 +92,6 @@ def test_report_that_could_not_be_sent_is_sent_after_a_reload(
     assert collector.stored(survey) == 1
 
 
-@pytest.mark.more
 def test_waves_start_from_one_draw_and_are_counted(start: Start, collector: Collector) -> None:
     remembers = SURVEY.replace("epsilon = 1\n", "epsilon = 1\nepsilon_forever = 2\n", 1)
     survey, browser = collector.publish(remembers), start()
@@ -111,7 +110,6 @@ def test_waves_start_from_one_draw_and_are_counted(start: Start, collector: Coll
     assert [collector.stored(survey, wave) for wave in (1, 2)] == [1, 1]
 
 
-@pytest.mark.more
 def test_reload_keeps_a_draft_and_back_turns_the_page(start: Start, collector: Collector) -> None:
     survey, browser = collector.publish(with_page("resume")), start()
     browser.visit(collector.page(survey))
@@ -128,7 +126,6 @@ def test_reload_keeps_a_draft_and_back_turns_the_page(start: Start, collector: C
     assert browser.one("#animal--zebra-canary").is_selected()
 
 
-@pytest.mark.more
 def test_no_answer_is_sent_or_kept(
     start: Start, collector: Collector, relay: Callable[[Collector], Relay]
 ) -> None:

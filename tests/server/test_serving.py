@@ -248,6 +248,7 @@ def test_a_new_database_begins_without_a_survey(tmp_path: Path) -> None:
     assert "already exists; leave --new out" in told.value.stderr
 
 
+@pytest.mark.more
 def test_surveys_published_in_the_browser_stay_closed_over_a_restart(
     survey_file: Path, tmp_path: Path
 ) -> None:

@@ -242,6 +242,7 @@ def test_a_forgotten_option_does_not_mix_made_up_reports_with_real_ones(
     assert "canteen is closed" in told.stderr
 
 
+@pytest.mark.more
 def test_closed_waves_stay_closed_when_the_server_starts_again(
     survey_file: Path, tmp_path: Path
 ) -> None:
