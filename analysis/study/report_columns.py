@@ -1,4 +1,4 @@
-"""The columns of the table of reports: what each is called and means, and its cells."""
+"""The columns of the table of reports: their names, their meaning, and their cells."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,10 +15,10 @@ from analysis.study.codebook import codebook
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey
 
-#: The use of the columns of weights, for readers who meet them in another program.
+#: Instructions for the columns of weights, for readers who find them in another program.
 HOW_TO_USE = (
     "The columns debiased_... are weights: the mean of one is the unbiased share, and its standard "
-    "deviation over the square root of n is the standard error, randomization included. If people "
+    "deviation over the square root of n is the standard error with randomization. If people "
     "could skip a number, its mean is the mean of debiased_Q over that of debiased_Q_answered. The "
     "columns noisy_... are randomized reports: never tabulate them as if they were answers."
 )
@@ -33,15 +33,16 @@ class ReportColumn:
     name : str
         ``noisy_QUESTION``, or ``debiased_`` and a value or option.
     label : str
-        What it is, with the warning first, since programs cut long labels off.
+        Its description, with the warning first, since programs cut off long labels.
     question : Question
-        Whose it is.
+        The column's question.
     place : int, optional
-        Which of the question's weights; None for the report itself.
+        The index of the weight among the question's; None for the report itself.
     weigh : callable, optional
-        Gives the (n, weights) weights of reports of the question; None for the report itself.
+        A function that returns the (n, weights) weights of the question's reports; None for the
+        report itself.
     values : mapping
-        What the report's symbols read like, where each reads like a value.
+        The texts of the report's symbols, if each symbol stands for a value.
     """
 
     name: str
@@ -53,7 +54,7 @@ class ReportColumn:
 
     @property
     def is_noisy(self) -> bool:
-        """Return whether it has reports, rather than their debiased weights."""
+        """Return whether it has reports. Otherwise it has debiased weights."""
         return self.place is None
 
     @property
@@ -68,7 +69,7 @@ class ReportColumn:
 
 
 def report_columns(survey: Survey) -> list[ReportColumn]:
-    """Return the columns of a survey's reports: first all reports, then what they are worth."""
+    """Return the columns of a survey's reports: first all reports, and then their weights."""
     codes = codebook(survey)
     noisy = [
         ReportColumn(
@@ -117,7 +118,7 @@ def report_cells(
 ) -> list[Sequence[Any] | NDArray[Any]]:
     """Return the cells of these columns for some respondents, by column.
 
-    `payloads` have the report of each question of each respondent, as it was sent.
+    `payloads` have each respondent's report on each question, as it was sent.
     """
     cells: list[Sequence[Any] | NDArray[Any]] = []
     weights: dict[str, NDArray[np.float64]] = {}

@@ -1,7 +1,8 @@
-"""Exact and Monte Carlo p-values, for tests that few reports decide, too few for chi-square.
+"""Exact and Monte Carlo p-values, for tests that are decided by too few reports for chi-square.
 
-A statistic is the squared length of a sum of scores. Its p-value is exact where all outcomes can be
-listed. Elsewhere outcomes are drawn, always from the same seed: equal reports give equal p-values.
+A statistic is the squared length of a sum of scores. Its p-value is exact if all outcomes can be
+listed. Otherwise outcomes are drawn, always from the same seed, so that equal reports give equal
+p-values.
 """
 
 from collections.abc import Callable
@@ -16,22 +17,22 @@ from scipy.special import gammaln, xlogy
 
 Array = NDArray[np.float64]
 
-#: With fewer reports that make a difference, p-values are by resampling. With so many, chi-square
-#: rejected .047 to .052 of samples at .05 (k-RR, 3 to 12 values, ε = 1 to 8, 100,000 samples each).
+#: If fewer reports matter, p-values are by resampling. With this many, chi-square rejected .047 to
+#: .052 of samples at .05 (k-RR, 3 to 12 values, ε = 1 to 8, 100,000 samples each).
 MANY = 50.0
 #: The most outcomes that are listed.
 _LISTED = 100_000
-#: The most outcomes that are drawn, and after how many at least as extreme ones drawing ends: the
-#: standard error of a p-value of .05 is .002.
+#: The most outcomes that are drawn, and the number of outcomes at least as extreme after which
+#: drawing ends. The standard error of a p-value of .05 is .002.
 _DRAWN, _ENOUGH = 9_999, 500
 #: The most numbers in a batch of drawn outcomes.
 _BATCH = 1_000_000
-#: Statistics that differ by less than this part of the observed one are equal but for rounding.
+#: Statistics that differ by less than this fraction of the observed one count as equal.
 _ROUNDING = 1e-9
 
 
 def square_root(inverse: Array) -> Array:
-    """Return a (k, k) matrix whose product with its own transpose is this one.
+    """Return a (k, k) matrix whose product with its own transpose is the given matrix.
 
     So a quadratic form is the squared length of a vector times the root.
     """
@@ -40,17 +41,17 @@ def square_root(inverse: Array) -> Array:
 
 
 def multinomial_p_value(law: Array, scores: Array, counts: Array) -> tuple[float, str]:
-    """Return the chance of a sum of scores at least as long as that of n reports, and the method.
+    """Return the probability that a sum of scores is as long as that of n reports, and the method.
 
-    All outcomes are listed if that is possible (``exact``), or else drawn (``simulated``).
+    All outcomes are listed if that is possible (``exact``), and drawn otherwise (``simulated``).
 
     Parameters
     ----------
     law : (reports,) array
-        How likely each report is.
+        The probability of each report.
     scores : (reports, d) array
     counts : (reports,) array
-        How often each report was made, in whole numbers.
+        How often each report was made, as whole numbers.
     """
     possible = law > 0
     law, scores, counts = law[possible] / law.sum(), scores[possible], counts[possible]
@@ -69,7 +70,7 @@ def multinomial_p_value(law: Array, scores: Array, counts: Array) -> tuple[float
 def p_value_of_difference(
     laws: tuple[Array, Array], scores: tuple[Array, Array], counts: tuple[Array, Array]
 ) -> tuple[float, str]:
-    """Return as `multinomial_p_value` that of a difference of the mean scores of two groups."""
+    """Return the p-value of a difference of two groups' mean scores; see `multinomial_p_value`."""
     rng = _seeded()
     sizes = [int(each.sum()) for each in counts]
 
@@ -87,17 +88,17 @@ def p_value_of_difference(
 
 
 def permutation_p_value(table: Array, rows: Array, columns: Array) -> tuple[float, str]:
-    """Return the p-value of how rows and columns go together, and the method.
+    """Return the p-value of the association of rows and columns, and the method.
 
-    Tables with the same margins are as likely as if respondents were shuffled. The statistic is the
-    squared length of all products of scores, summed over respondents.
+    Tables with the same margins have the probabilities that shuffling respondents gives them. The
+    statistic is the squared length of all products of scores, summed over respondents.
 
     Parameters
     ----------
     table : (r, c) array
-        How many respondents have each row and column, in whole numbers.
+        The number of respondents with each row and column, as whole numbers.
     rows, columns : (r, a) and (c, b) arrays
-        Scores.
+        The scores of rows and of columns.
     """
     margins = [table.sum(axis=axis).astype(np.int64) for axis in (1, 0)]
     rows, columns = rows[margins[0] > 0], columns[margins[1] > 0]
@@ -115,12 +116,12 @@ def permutation_p_value(table: Array, rows: Array, columns: Array) -> tuple[floa
 
 
 def can_be_listed(n: int, reports: int) -> bool:
-    """Return whether all numbers of times that n people can make these reports can be listed."""
+    """Return whether all possible counts of these reports by n people can be listed."""
     return comb(n + reports - 1, reports - 1) <= _LISTED
 
 
 def outcomes_of(n: int, reports: int) -> NDArray[np.int64]:
-    """Return (outcomes, reports) all whole numbers of at least 0 that sum to n."""
+    """Return (outcomes, reports) all rows of whole numbers of at least 0 that sum to n."""
     made, left = np.zeros((1, 0), dtype=np.int64), np.array([n])
     for _ in range(reports - 1):
         ways = left + 1
@@ -136,7 +137,7 @@ def _sequential(draw: Callable[[int], Array], observed: float, size: int) -> flo
 
     References
     ----------
-    Besag and Clifford, Biometrika 1991: the p-value is valid wherever drawing ends.
+    Besag and Clifford, Biometrika 1991. The p-value is valid wherever drawing ends.
     """
     times, extreme, least = 0, 0, _least(observed)
     while times < _DRAWN:

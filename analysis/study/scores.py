@@ -1,9 +1,9 @@
-"""Efficient scores of reports, which tests on the side of the reports are made of.
+"""Efficient scores of reports, from which tests of the reports are made.
 
-Each report is scored by how likely each value makes it, as a multiple of how likely it is at all:
-the efficient scores of shares in a mixture. For k-RR the tests of independence and of fit are then
-Pearson's, of the table of reports; for reports of several symbols, of hashes or of bits, that table
-has too many cells for them, or none.
+A report's score for a value is its probability under the value divided by its overall probability.
+These are the efficient scores of shares in a mixture. For k-RR, the tests of independence and of
+fit are then Pearson's tests of the table of reports. For reports of several symbols, of hashes or
+of bits, that table has too many cells for Pearson's tests, or does not exist.
 """
 
 from dataclasses import dataclass
@@ -21,32 +21,32 @@ from analysis.study.crosstab.quotient import FEWEST
 
 Array = NDArray[np.float64]
 
-#: Directions with less than this part of the largest variance have none, but for rounding.
+#: Directions with less than this fraction of the largest variance have only rounding noise.
 _NOTHING = 1e-9
-#: The factor of reports if the covariance is estimated from the same reports.
+#: The factor of the reports needed if the covariance is estimated from the same reports.
 ALONE = 10.0
 
 
 @dataclass(frozen=True)
 class Scored:
-    """The reports of a column, scored against (k,) shares that are taken to be true."""
+    """The reports of a column, scored against (k,) shares that are assumed to be true."""
 
     column: Column
     shares: Array
 
     @cached_property
     def law(self) -> Array:
-        """(reports,) chance of each report if the shares are true."""
+        """(reports,) the probability of each report if the shares are true."""
         return self.column.chances @ self.shares
 
     @cached_property
     def ratios(self) -> Array:
-        """(reports, k) scores: the chance of a report under each value, as a multiple of `law`."""
+        """(reports, k) scores: the probability of a report under each value, divided by `law`."""
         return self.column.chances / np.where(self.law > 0, self.law, np.inf)[:, None]
 
     @cached_property
     def mean(self) -> Array:
-        """(k,) mean score of the respondents' reports."""
+        """(k,) the mean score of the respondents' reports."""
         return self.column.counts() / self.column.n @ self.ratios
 
     @cached_property
@@ -56,7 +56,7 @@ class Scored:
 
     @cached_property
     def covariance(self) -> Array:
-        """(k, k) covariance of the scores of a respondent's report."""
+        """(k, k) the covariance of the scores of a respondent's report."""
         parts = self.column.counts() / self.column.n
         return (self.centered * parts[:, None]).T @ self.centered
 
@@ -77,7 +77,7 @@ def likeliest_shares(*columns: Column) -> Array:
 
 
 def of_one_design(*columns: Column) -> bool:
-    """Return whether columns of equal shares have equally likely reports."""
+    """Return whether columns with equal shares have the same law of reports."""
     designs = {(column.whole, column.mechanism, column.epsilon) for column in columns}
     if len(designs) > 1:
         return False
@@ -104,8 +104,8 @@ def inverse_and_rank(covariance: Array) -> tuple[Array, int]:
 def peak(often: Array, centered: Array, covariance: Array) -> float:
     """Return the largest kurtosis of scores along the principal directions of their covariance.
 
-    If a part p of the reports has a score, its kurtosis is about 1 / p. So fewer than 5 of n
-    reports have it if n is below 5 kurtoses.
+    If a fraction p of the reports has a score, its kurtosis is about 1 / p. So fewer than 5 of n
+    reports have it if n is below five times the kurtosis.
     """
     sizes, directions = np.linalg.eigh(covariance)
     along = centered @ directions[:, sizes > _NOTHING * max(float(sizes[-1]), 1e-300)]
@@ -116,5 +116,5 @@ def peak(often: Array, centered: Array, covariance: Array) -> float:
 
 
 def few_flag(n: int, effective: float) -> str:
-    """Return ``few`` if there are too few respondents, or reports that make a difference."""
+    """Return ``few`` if there are too few respondents, or too few reports that matter."""
     return "few" if n < FEW or effective < FEWEST else ""

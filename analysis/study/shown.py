@@ -1,4 +1,4 @@
-"""What a notebook shows of results: a short table, and pictures of the intervals."""
+"""The display of results in a notebook: a short table, and pictures of the intervals."""
 
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
@@ -12,15 +12,15 @@ from analysis.study.frames import to_frame
 from analysis.survey.survey import Survey
 
 T = TypeVar("T")
-#: A title, and the picture as SVG.
+#: A title, and a picture as SVG.
 Picture = tuple[str, str]
 
-#: Columns of a short table, where a result has them and some row has a value.
+#: The columns of a short table. A column is shown if some row has a value in it.
 _SHOWN = (
     *("question", "quantity", "term", "first", "second", "value"),
     *("estimate", "std_error", "statistic", "p_value", "conf_low", "conf_high", "flag"),
 )
-#: The number of rows that a notebook shows; a data frame has all.
+#: The most rows that a notebook shows. A data frame has all.
 _MOST = 60
 
 
@@ -63,7 +63,7 @@ def html_table(rows: Sequence[Any]) -> str:
 
 
 def html_pictures(pictures: Iterable[Picture]) -> str:
-    """Return pictures in HTML, each below its title and no wider than lines are."""
+    """Return pictures in HTML, each below its title and no wider than a line of text."""
     return "".join(
         f'<p><strong>{escape(title)}</strong></p><div style="max-width:40rem">{picture}</div>'
         for title, picture in pictures
@@ -133,7 +133,7 @@ def draw_differences(rows: Sequence[Any]) -> Iterable[Picture]:
 
 
 def draw_terms(title: str, rows: Sequence[Any], level: float) -> Iterable[Picture]:
-    """Yield a picture of the coefficients of which both limits are numbers."""
+    """Yield a picture of the coefficients whose limits are both finite."""
     bars = [
         Bar(row.term, row.estimate, row.conf_low, row.conf_high, level)
         for row in rows

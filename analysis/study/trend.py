@@ -1,4 +1,4 @@
-"""Whether a share or a mean rises or falls over waves, or over groups in order."""
+"""Trends of a share or a mean over waves, or over ordered groups."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from analysis.study.scores import likeliest_shares, of_one_design
 
 Array = NDArray[np.float64]
 
-#: Variances below this part of a squared amount are rounding.
+#: Variances below this fraction of a squared amount are rounding noise.
 _LEAST = 1e-18
 
 
@@ -29,13 +29,13 @@ _LEAST = 1e-18
 class Trend:
     """A line through the estimates of the waves.
 
-    `slope` is the change for each unit of `places`. Waves count by the error that they would have
-    if all were alike. `std_error` and the normal interval are by each wave's own reports, or by
-    all if few of a wave's tell of an error. `p_value` tests whether the slope is 0, with the error
-    there is if all are alike; where few reports tell of that, they are shuffled among waves of one
-    design. If all reports are alike and tell of no error, the interval is all that is possible,
-    with the method ``none``, and `p_value` is 1. `n` counts all respondents. `flag` is ``few`` if a
-    wave has fewer than 100 respondents, or fewer than 5 reports that make a difference.
+    `slope` is the change for each unit of `places`. Waves are weighted by the error that they would
+    have if all waves had the same shares. `std_error` and the normal interval use each wave's own
+    reports, or all reports if few of a wave matter. `p_value` tests whether the slope is 0, with
+    the error under equal shares. If few reports matter for that, they are shuffled among waves of
+    one design. If all reports are alike and show no error, the interval is the whole possible
+    range, with the method ``none``, and `p_value` is 1. `n` counts all respondents. `flag` is
+    ``few`` if a wave has fewer than 100 respondents, or fewer than 5 reports that matter.
     """
 
     slope: float
@@ -52,26 +52,27 @@ def trend(
     places: Sequence[float] | None = None,
     confidence_level: float = 0.95,
 ) -> Trend:
-    """Return the slope of a share, or of a mean, by weighted least squares: docs/methods.md, (16).
+    """Return the slope of a share or of a mean by weighted least squares; docs/methods.md, (16).
 
     Parameters
     ----------
     columns : sequence of Column
-        Of one question, two or more, each of other respondents. If the same people answered in all
-        and noise was drawn anew, the slope's true error is smaller than `std_error`.
+        Two or more columns of one question, each of different respondents. If the same people
+        answered in all and noise was drawn anew, the slope's true error is smaller than
+        `std_error`.
     value : str, optional
-        Whose share; the mean of the amounts if left out.
+        The value whose share is meant; by default, the mean of the amounts.
     places : sequence of float, optional
-        Where each column stands, such as years; 0, 1, 2 .. if left out.
+        The position of each column, such as years; by default 0, 1, 2, ....
     confidence_level : float
-        Of the interval, in (0, 1).
+        The level of the interval, in (0, 1).
 
     Raises
     ------
     ValueError
-        If there is one column only, or all have the same place; if the value is none of a column's,
-        or amounts are missing; if a column has fewer than two respondents, or, with several
-        designs, only equal reports of which nothing tells an error.
+        If there is only one column, or all have the same position; if a column does not have the
+        value, or has no amounts; if a column has fewer than two respondents; or if, with several
+        designs, a column has only equal reports, which show no error.
     """
     (line,) = trends(columns, [value], places, confidence_level)
     return line
@@ -104,7 +105,7 @@ def _line(
     where: Array,
     confidence_level: float,
 ) -> Trend:
-    """Return the line through these levels; `shares` are the likeliest of all columns, if known."""
+    """Return the line through these levels; `shares` are the likeliest of all columns, or None."""
     alike, effective = _if_alike(columns, levels, shares)
     least = _LEAST * max(level.reach for level in levels) ** 2
     own = np.array([level.variance for level in levels])
@@ -127,7 +128,7 @@ def _line(
         p_value = float(2 * ndtr(-abs(slope) / float(factors**2 @ alike) ** 0.5))
         if effective.min() < MANY and of_one_design(*columns):
             p_value = _by_shuffling(levels, factors)
-        # By symmetry, as for a share: half of the possible changes are falls.
+        # Half of the possible changes are falls, by symmetry, as for a share.
         halved = normal_interval((slope / most + 1) / 2, error / most / 2, confidence_level)
         low, high = (most * (2 * end - 1) for end in (halved.low, halved.high))
         interval = Interval(low, high, halved.method)
@@ -140,9 +141,10 @@ def _line(
 class _Level:
     """The estimate of a value's share, or of the mean of those who answered.
 
-    `present` and `scores` are the debiased reports' (rows,) parts of its denominator and numerator,
-    `counts` how often each was made. `support` is the share that reports simply support, if they
-    do. `reach` is how far apart the largest and the smallest possible estimates are.
+    `present` and `scores` are the (rows,) contributions of debiased reports to its denominator and
+    numerator, and `counts` says how often each report was made. `support` is the rule of the share,
+    if each report either supports it or not. `reach` is the distance between the largest and the
+    smallest possible estimate.
     """
 
     present: Array
@@ -153,12 +155,12 @@ class _Level:
 
     @property
     def estimate(self) -> float:
-        """The estimate, unbiased or a ratio of unbiased ones."""
+        """The estimate, which is unbiased or a ratio of unbiased estimates."""
         return float(self.counts @ self.scores) / float(self.counts @ self.present)
 
     @property
     def variance(self) -> float:
-        """The variance by the column's own reports: docs/methods.md, (4), else (11)."""
+        """The variance by the column's own reports; see docs/methods.md, (4) or (11)."""
         if self.support is not None:
             number = round(float(self.counts.sum()))
             likely = possible_share(self.estimate, number)
@@ -184,7 +186,7 @@ def _level(column: Column, value: str | None) -> _Level:
         present, scores = powers[:, 0], powers[:, 1]
         reach = float(np.nanmax(column.amounts) - np.nanmin(column.amounts))
     if float(counts @ present) <= 0 or column.n < 2:
-        raise ValueError(f"{column.name}: expected 2 respondents or more who answered")
+        raise ValueError(f"{column.name}: expected at least 2 respondents who answered")
     return _Level(present, scores, counts, reach, support)
 
 
@@ -206,10 +208,10 @@ def _pooled(levels: Sequence[_Level]) -> float:
 def _if_alike(
     columns: Sequence[Column], levels: Sequence[_Level], shares: Array | None
 ) -> tuple[Array, Array]:
-    """Return the variance of each level if all are alike, and how many reports make a difference.
+    """Return each level's variance under equal shares, and the number of reports that matter.
 
-    How likely reports are then is told by the likeliest shares of all columns together; where not
-    all reports are listed, by how often they were made in the columns of the same design.
+    The likeliest shares of all columns together give the probabilities of reports. If not all
+    reports are listed, their frequencies in the columns of the same design do.
     """
     pooled, found = _pooled(levels), []
     for column, level in zip(columns, levels, strict=True):

@@ -1,4 +1,4 @@
-"""A verdict in words: whether the intervals of a question can answer anything, and who would."""
+"""A verdict in words: whether a question's intervals are narrow enough, and how many would be."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,19 +13,19 @@ from analysis.study.planning.check import or_none
 from analysis.survey.question import Question
 from analysis.survey.survey import version_of
 
-#: An interval that spans so much of what is possible is sharp; up to the second, it tells large
-#: differences apart; beyond, nothing that a reader would ask for. Spans are rounded to whole points
-#: before, so that a sentence and its number agree.
+#: The fractions of the possible range up to which an interval is sharp, or shows large differences.
+#: A wider interval shows nothing that a reader would ask for. Spans are rounded to whole points
+#: first, so that a sentence and its number agree.
 SHARP, ROUGH = 0.1, 0.2
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The width of a question's widest interval, and a sentence that says what it means.
+    """The width of a question's widest interval, and a sentence on its meaning.
 
-    `spans` is a share of what is possible: of shares 1, of a mean the range of the number.
-    `needed` is the number of respondents with whom it would span `ROUGH`, if that is more than
-    there are, and possible at all.
+    `spans` is a fraction of the possible range, which is 1 for shares, and the range of the number
+    for a mean. `needed` is the number of respondents with whom it would span `ROUGH`, if that is
+    more than there are, and possible.
     """
 
     sentence: str
@@ -41,14 +41,14 @@ def verdict(
     Parameters
     ----------
     question : Question
-        Of any kind.
+        A question of any kind.
     rows : sequence of Estimate
-        Its estimates; of a number its mean counts, of a text the texts that were found, of all
-        others the shares but that of no answer.
+        Its estimates. The verdict uses a number's mean, the texts that were found, and all other
+        shares except that of no answer.
     level : float
-        Of the intervals.
+        The level of the intervals.
     rng : Generator
-        For what `respondents_for` draws; it is left as it was.
+        The generator for `respondents_for`. Its state is not changed.
     """
     counted, width = _counted(question, rows)
     if not counted:
@@ -73,7 +73,7 @@ def verdict(
         return Verdict(f"{told} seen.{wider}", spans)
     told = f"With {people} {interval} {widest}: this cannot distinguish much from little.{wider}"
     if question.domain.estimand is Estimand.TEXTS:
-        # What is expected of texts is drawn, which takes seconds; intervals narrow as others do.
+        # Expected intervals of texts are drawn, which takes seconds. They narrow as others do.
         needed: int | None = ceil(counted[0].n * (spans / ROUGH) ** 2)
     else:
         needed = _needed(question, ROUGH / 2 * width, level, rng)
@@ -86,9 +86,9 @@ def verdict(
 
 
 def half_width(question: Question, rows: Sequence[Estimate]) -> float | None:
-    """Return half of the widest interval of a question, as `planning.expected` expects it.
+    """Return half of the widest interval of a question, in the unit of `planning.expected`.
 
-    It is in the unit of a number, else a share; None if nothing is estimated. `rows` are as above.
+    It is in the unit of a number, or a share; None if nothing is estimated. `rows` are as above.
     """
     counted, _ = _counted(question, rows)
     return max(map(_width, counted), default=0) / 2 or None
@@ -99,7 +99,7 @@ def _width(row: Estimate) -> float:
 
 
 def _counted(question: Question, rows: Sequence[Estimate]) -> tuple[list[Estimate], float]:
-    """Return the estimates that count, and how much their intervals can span."""
+    """Return the estimates that the verdict uses, and the most that their intervals can span."""
     means = {
         mean.term: mean
         for mean in question.mechanism.means(question.randomizer, question.domain)
@@ -113,12 +113,12 @@ def _counted(question: Question, rows: Sequence[Estimate]) -> tuple[list[Estimat
     return [row for row in rows if row.term not in left_out], 1.0
 
 
-#: What `_needed` found, by what it depends on: it can take a third of a second.
+#: The results of `_needed` by its arguments, which are kept since it can take a third of a second.
 _KNOWN: dict[tuple[str, float, float], int | None] = {}
 
 
 def _needed(question: Question, half_width: float, level: float, rng: Generator) -> int | None:
-    """Return how many respondents a half-width takes; None if no number is enough."""
+    """Return the number of respondents for a half-width; None if no number is enough."""
     key = version_of(question.terms), half_width, level
     if key not in _KNOWN:
         if len(_KNOWN) > 1000:
@@ -128,6 +128,6 @@ def _needed(question: Question, half_width: float, level: float, rng: Generator)
 
 
 def _rounded(respondents: int) -> int:
-    """Two digits: more would promise what nobody knows."""
+    """Return a number rounded to two digits, since more would be false precision."""
     digits = len(str(respondents)) - 2
     return -(-respondents // 10**digits) * 10**digits if digits > 0 else respondents

@@ -311,7 +311,7 @@ WIDE = from_matrix("w", map(str, range(80)), np.arange(N) % 80, np.eye(80))
         (lambda: trend([ONE, ONE], "1", [3]), "a trend needs two columns"),
         (lambda: trend([ONE, ONE], "9"), "value must be one of"),
         (lambda: trend([WIDE, WIDE]), "its values must be amounts to have a mean"),
-        (lambda: trend([ONE, FIRST[0]], "1"), "expected 2 respondents or more"),
+        (lambda: trend([ONE, FIRST[0]], "1"), "expected at least 2 respondents"),
         (lambda: trend([ONE, ALIKE], "1"), "expected reports that differ"),
     ],
 )

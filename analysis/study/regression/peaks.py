@@ -1,4 +1,4 @@
-"""Where to climb from to the peaks of a profile that has several."""
+"""Starts of climbs to the peaks of a profile that has several."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,15 +13,15 @@ from analysis.study.regression.likelihood import Point
 
 Array = NDArray[np.float64]
 
-#: Log-odds of a usual respondent from which to climb to other peaks, along each coefficient.
+#: The log-odds of a usual respondent at which climbs to other peaks start, along each coefficient.
 _STEEP = (-12.0, -3.0, 0.0, 3.0, 12.0)
-#: Starts that are climbed from, the likeliest, and points that are moved to be some of them.
+#: The most starts, which are the likeliest, and the most points that are moved to be starts.
 _STARTS, _MOST_POSSIBLE = 4, 8
-#: Climbs end where a step would gain less.
+#: A climb ends if a step would gain less than this.
 _ROUGH = 1e-2
-#: Log-likelihood: so much above the least that is asked for, no higher peak is looked for.
+#: No higher peak is searched for if the log-likelihood exceeds the wanted least by this.
 _WITHIN = 0.2
-#: A part of a coefficient that is nothing.
+#: A smaller fraction of a coefficient counts as 0.
 _NONE = 1e-6
 
 
@@ -36,11 +36,11 @@ class Peaks:
     row : (parameters,) array
         The function.
     ways : (parameters, parameters - 1) array
-        Orthonormal columns, along which it stays.
+        Orthonormal columns, along which the function is constant.
     tangent : (parameters,) array
-        How the likeliest parameters move with it near the maximum.
+        The derivative of the likeliest parameters by the function near the maximum.
     axes : (terms, parameters) array
-        How parameters move with each coefficient, if all others stay.
+        The derivatives of parameters by each coefficient, if all others stay.
     """
 
     best: Point
@@ -52,11 +52,11 @@ class Peaks:
     def highest(
         self, at: float, starts: list[Point], possible: Sequence[Array], least: float | None
     ) -> Point | None:
-        """Return the likeliest point where the function is `at`; None if nobody could report so.
+        """Return the likeliest point where the function is `at`; None if reports are impossible.
 
-        It is that of climbs from some of the `starts`, of the `possible` points, when they are
-        moved there, and of steep slopes. If only what is above a `least` value matters, climbs
-        below end soon, and none is begun once there is one well above.
+        Climbs begin at some of the `starts`, at `possible` points that are moved there, and at
+        steep slopes. If only values above `least` matter, climbs below end soon, and no climb
+        begins after one has ended well above.
         """
         starts = [*starts, *self._steep(at)]
         for one in possible[:: -(-len(possible) // _MOST_POSSIBLE) or 1]:
@@ -64,7 +64,7 @@ class Peaks:
         starts = [start for start in starts if isfinite(start.value)]
         if not starts:
             return None
-        # Starts that are as likely are on one plateau.
+        # Equally likely starts are on one plateau.
         apart = {round(start.value, 1): start for start in starts}
         highest = starts[0]
         for start in sorted(apart.values(), key=lambda start: -start.value)[:_STARTS]:
@@ -75,13 +75,13 @@ class Peaks:
         return highest
 
     def moved(self, at: float, parameters: Array, *tangents: Array) -> list[Point]:
-        """Return starts where the function is `at`, moved from a point along some tangents."""
+        """Return starts where the function is `at`, moved there from a point along tangents."""
         apart = at - float(self.row @ parameters)
         ways = (self.tangent, self.row / (self.row @ self.row), *tangents)
         return [self.best.likelihood.at(parameters + apart * way) for way in ways]
 
     def _steep(self, at: float) -> list[Point]:
-        """Return starts with steep slopes, also those that separate outcomes."""
+        """Return starts with steep slopes, including those that separate outcomes."""
         apart = at - float(self.row @ self.best.parameters)
         base = self.best.parameters + apart * self.row / (self.row @ self.row)
         return [
@@ -92,9 +92,9 @@ class Peaks:
 
     @cached_property
     def _slopes(self) -> Array:
-        """(slopes, parameters) ways, of length 1, to change one coefficient and keep the function.
+        """(slopes, parameters) unit directions that change a coefficient and keep the function.
 
-        Another one makes up for it.
+        Another coefficient compensates.
         """
         weights = self.axes @ self.row
         pivot = int(np.flatnonzero(np.abs(weights) > _NONE * np.abs(weights).max())[0])

@@ -1,13 +1,13 @@
-"""Penalties: priors that keep coefficients finite where reports alone do not.
+"""Penalties: priors that keep coefficients finite if reports alone do not.
 
 A coefficient b has a log-F(1, 1) prior, the law of the logarithm of a number with Fisher's F law of
-(1, 1) degrees of freedom, if the log-likelihood is less by the penalty
+(1, 1) degrees of freedom, if the log-likelihood is reduced by the penalty
 
     log(1 + e^b) - b / 2
 
-but for a constant (docs/methods.md, (32)): as if half an event and half a non-event had been seen
-besides. Of an odds ratio e^b it takes for granted, with 95 %, that it lies between 1/648 and 648.
-It does not move the intercept, so that shares of rare answers are not drawn toward a half.
+up to a constant (docs/methods.md, (32)). That is as if half an event and half a non-event had been
+observed in addition. The prior gives a probability of 95 % to odds ratios e^b between 1/648 and
+648. The intercept has no prior, so that shares of rare answers are not pulled toward one half.
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 PENALTIES = ("none", "log-f")
 #: Families whose coefficients are logarithms of odds ratios, or of ratios of counts.
 PENALIZED = ("logistic", "multinomial", "poisson")
-#: An interval reflects the prior alone if it has at least this part of the prior's width.
+#: An interval reflects the prior alone if it has at least this fraction of the prior's width.
 _PRIORS_OWN = 0.9
 
 
@@ -33,7 +33,7 @@ class LogF:
     Attributes
     ----------
     rows : (functions, parameters) array
-        Each row times the parameters has the prior.
+        The linear functions. Each row times the parameters has the prior.
 
     References
     ----------
@@ -44,7 +44,7 @@ class LogF:
     rows: Array
 
     def value(self, parameters: Array) -> float:
-        """Return what is added to the log-likelihood: 0 if all functions are 0, else less."""
+        """Return what is added to the log-likelihood: 0 if all functions are 0, less otherwise."""
         functions = self.rows @ parameters
         return float(np.sum(functions / 2 - np.logaddexp(0, functions) + np.log(2)))
 
@@ -53,24 +53,24 @@ class LogF:
         return np.asarray((0.5 - expit(self.rows @ parameters)) @ self.rows)
 
     def information(self, parameters: Array) -> Array:
-        """Return minus its (parameters, parameters) second derivative, which is never negative."""
+        """Return (parameters, parameters) the negative second derivative, which is at least 0."""
         shares = expit(self.rows @ parameters)
         return np.asarray((self.rows.T * (shares * (1 - shares))) @ self.rows)
 
 
 def unit_of(column: Array, times: Array) -> float:
-    """Return the change of a term's column that its coefficient is penalized for.
+    """Return the change of a term's column to which the penalty of its coefficient refers.
 
-    It is the difference of two values, if there are no others, such as 1 for a category. Else it is
-    two standard deviations, so that a unit of measurement does not matter. Latent values count as
-    if they were equally frequent.
+    If the column has two values, it is their difference, such as 1 for a category. Otherwise it is
+    two standard deviations, so that the unit of measurement does not matter. Latent values count as
+    equally frequent.
 
     Parameters
     ----------
     column : (n, cells) array
-        Values of the term.
+        The values of the term.
     times : (n,) array
-        What each row counts.
+        The weight of each row.
 
     References
     ----------
@@ -84,7 +84,7 @@ def unit_of(column: Array, times: Array) -> float:
 
 
 def is_priors_own(low: float, high: float, unit: float, quantile: float) -> bool:
-    """Return whether an interval of a coefficient is about as wide as without any report.
+    """Return whether an interval of a coefficient is about as wide as without reports.
 
     `unit` is that of its prior, and `quantile` that of the normal law for the interval's level.
     """

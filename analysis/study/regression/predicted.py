@@ -1,4 +1,4 @@
-"""What a model predicts for people with one answer: the shares of an outcome, or its mean."""
+"""Predictions of a model for people with one answer: the outcome's shares, or its mean."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,11 +20,11 @@ from analysis.study.regression.table import Table
 
 Array = NDArray[np.float64]
 
-#: If a number has more values than this, so many evenly spread ones are shown.
+#: If a number has more values than this, this many evenly spread values are shown.
 _MOST = 9
 
 
-#: Numbers of a prediction: estimate, standard error, limits.
+#: The numbers of a prediction: estimate, standard error, and both limits.
 Numbers = tuple[float | None, float | None, float | None, float | None]
 
 
@@ -34,23 +34,23 @@ def predicted(
     confidence_level: float,
     profile: Callable[[Array], Found | None] = lambda weights: None,
 ) -> tuple[Predicted, ...]:
-    """Return what a model predicts for each answer to each randomized predictor.
+    """Return a model's predictions for each answer to each randomized predictor.
 
-    There is nothing where the formula has known columns, of which no value is the usual one. A
-    prediction that depends on one linear predictor has the interval of its profile likelihood, if
-    the model has. Else the interval of a share is Wald's on the scale of log-odds, that of a
-    Poisson mean on the scale of logarithms.
+    The result is empty if the formula has known columns, since none of their values is a usual one.
+    A prediction that depends on one linear predictor has a profile-likelihood interval if the model
+    has profiles. Otherwise the interval is a Wald interval, on the scale of log-odds for a share,
+    and on the scale of logarithms for a Poisson mean.
 
     Parameters
     ----------
     table : Table
-        What the model was fitted to.
+        The table to which the model was fitted.
     model : Regression
         The fitted model.
     confidence_level : float
-        Of every interval by itself, in (0, 1).
+        The level of each single interval, in (0, 1).
     profile : function, optional
-        Of (terms,) weights: what the profile likelihood tells of such a sum of coefficients.
+        A function of (terms,) weights that returns the profile of the weighted sum of coefficients.
 
     References
     ----------
@@ -73,7 +73,7 @@ def _numbers(
     reach: float,
     profile: Callable[[Array], Found | None],
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield the fields of `Predicted` from `value` on, for people with a (p,) row of the design."""
+    """Yield the fields of `Predicted` from `value` on, for people with a (p,) design row."""
     linear = _linear(table, model, design)
     profiled = None if linear is None or len(linear.weights) > 1 else profile(linear.weights[0])
     names, _ = outcome_values(table, model.family)
@@ -86,7 +86,7 @@ def _numbers(
         yield name, *found, None if found[2] is None else method, flag
 
 
-#: Values of one predictor, one for each row.
+#: The values of one predictor, one for each row.
 Values = Sequence[Any]
 
 
@@ -97,9 +97,9 @@ class Predictor:
     Attributes
     ----------
     table : Table
-        What the model was fitted to.
+        The table to which the model was fitted.
     profile : function
-        As of `predicted`.
+        As in `predicted`.
     """
 
     table: Table
@@ -108,19 +108,19 @@ class Predictor:
     def rows(
         self, model: Regression, given: Mapping[str, Values], confidence_level: float
     ) -> list[dict[str, Any]]:
-        """Return for each row of `given`, and each answer to the outcome, what is predicted.
+        """Return a prediction for each row of `given` and each answer to the outcome.
 
         Parameters
         ----------
         model : Regression
             The fitted model.
         given : mapping
-            A value of each predictor by its name, in every row; others are left out.
+            For each predictor's name, a value in every row. Other names are ignored.
 
         Raises
         ------
         ValueError
-            If a predictor is missing, or a value is none that it can have.
+            If a predictor is missing, or if it cannot have a value.
         """
         columns = {column.name: column for column in self.table.predictors}
         wanted = [*columns, *self.table.known]
@@ -163,12 +163,12 @@ class Predictor:
         return np.array(values, dtype=np.float64)
 
 
-#: The columns of a prediction, after the values that it is for.
+#: The columns of a prediction, after the values of the predictors.
 PREDICTED = ("value", "estimate", "std_error", "conf_low", "conf_high", "conf_method", "flag")
 
 
 def _place(column: Column, value: object) -> int:
-    """Return the index of an answer, which may be given as the number that it amounts to."""
+    """Return the index of an answer, which may be given as its amount."""
     if isinstance(value, str):
         if value in column.values and value != NO_ANSWER:
             return column.values.index(value)
@@ -182,7 +182,7 @@ def _place(column: Column, value: object) -> int:
 
 
 def shown_values(column: Column) -> list[int]:
-    """Return the indices of its answers, the reference first, or of some of very many."""
+    """Return the indices of its answers, from the reference on, or of some if they are many."""
     values = [value for value in levels(column) if column.values[value] != NO_ANSWER]
     if len(values) > _MOST:
         kept = np.linspace(0, len(values) - 1, _MOST).round().astype(int)
@@ -202,9 +202,9 @@ def _asked(table: Table) -> Iterator[tuple[Column, int, int]]:
 
 @dataclass(frozen=True)
 class _Linear:
-    """Linear predictors: (predictors, terms) weights of the coefficients, and what these make.
+    """Linear predictors: (predictors, terms) weights of the coefficients, and the weighted sums.
 
-    `values` (predictors,) and their `covariance` are None if a term has no finite estimate, or no
+    `values` (predictors,) and their `covariance` are None if a term has no finite estimate or no
     standard error.
     """
 
@@ -271,7 +271,7 @@ def outcome_values(table: Table, family: str) -> tuple[list[str], list[str]]:
 
 
 def _linear(table: Table, model: Regression, design: Array) -> _Linear | None:
-    """Return the linear predictors of one row of the design; None if it has terms left out."""
+    """Return the linear predictors of a row of the design; None if it has terms left out."""
     prefixes = outcome_values(table, model.family)[1]
     index = {term.term: place for place, term in enumerate(model.terms)}
     weights = np.zeros((len(prefixes), len(model.terms)))

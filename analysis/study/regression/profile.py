@@ -1,9 +1,9 @@
 """Profile-likelihood intervals and likelihood-ratio tests of linear functions of parameters.
 
-``l_p(t) = max l(phi)`` over all phi with ``c'phi = t``. The interval is of all t with ``2 (l -
-l_p(t)) <= z^2``, where l is the maximum, and z the normal quantile (docs/methods.md, (29)). It need
-not be finite: where the likeliest share of a group is 0, its log-odds are minus infinity, and so is
-one limit.
+The profile is ``l_p(t) = max l(phi)`` over all phi with ``c'phi = t``. The interval has all t with
+``2 (l - l_p(t)) <= z^2``, where l is the maximum, and z is the normal quantile (docs/methods.md,
+(29)). It need not be finite: if the likeliest share of a group is 0, its log-odds are minus
+infinity, and so is one limit.
 """
 
 from collections.abc import Sequence
@@ -23,31 +23,32 @@ from analysis.study.regression.result import quantile
 
 Array = NDArray[np.float64]
 
-#: Log-odds of a usual respondent beyond which nothing changes any more: e^-30 is 1e-13.
+#: The log-odds of a usual respondent beyond which nothing changes, since e^-30 is 1e-13.
 _HORIZON = 30.0
-#: Steps of the search for a limit; the bracket at least halves in each of the last.
+#: The steps of the search for a limit. In each of the last, the bracket is at least halved.
 _TURNS = 60
-#: Error of a limit, as a part of its distance from the estimate.
+#: The error of a limit, as a fraction of its distance from the estimate.
 _NEAR = 1e-4
-#: A constrained climb ends where a step would gain less; what it would is added.
+#: A constrained climb ends if a step would gain less than this. That gain is added.
 _GAIN = 1e-5
-#: Steps with the information at the estimate, before it is computed anew.
+#: The number of steps with the information at the estimate, before it is computed anew.
 _CHEAP = 4
-#: Standard error, in log-odds of a usual respondent, above which it is no help.
+#: A larger standard error, in log-odds of a usual respondent, is of no use.
 _WIDEST = 10.0
-#: The least information that is believed.
+#: The least information that is used.
 _FREE = 1e-6
-#: Log-likelihood above the maximum that shows that it is none, or below that it is at infinity.
+#: If the log-likelihood exceeds the maximum by this, that was not the maximum. If it is this much
+#: below at most at the horizon, the maximum is at infinity.
 _HIGHER = 1e-4
-#: Standard error, in log-odds of a usual respondent, up to which a profile has but one peak.
+#: Up to this standard error, in log-odds of a usual respondent, a profile has only one peak.
 _SURE = 0.4
-#: Log-odds of a usual respondent at which a profile that may have several peaks is looked at beyond
-#: a limit, from outside.
+#: The log-odds of a usual respondent at which a profile that may have several peaks is looked at
+#: beyond a limit, from outside.
 _BEYOND = (6.0, 3.0, 1.0, -1.0, -3.0, -6.0)
 
 
 class HigherError(Exception):
-    """A point is likelier than the maximum that was found, and is where to climb from."""
+    """A point is likelier than the maximum that was found, and is the start of another climb."""
 
     def __init__(self, point: Point) -> None:
         super().__init__("a likelier point was found")
@@ -61,14 +62,14 @@ class Found:
     Attributes
     ----------
     estimate : float, optional
-        Infinite if the likelihood grows for ever to one side; None if there is no limit to the
-        other, either.
+        Infinite if the likelihood grows forever to one side; None if the other side has no limit,
+        either.
     root : float
         The signed root of the likelihood-ratio statistic against 0.
     p_value : float
-        Of that test, by the chi-square law with one degree of freedom.
+        The p-value of that test, by the chi-square law with one degree of freedom.
     low, high : float
-        Limits of the interval; infinite if the data set none.
+        The limits of the interval; infinite if the data set no limit.
     """
 
     estimate: float | None
@@ -82,8 +83,8 @@ class Found:
 class _Fixed:
     """The likeliest point with c'phi = `at`.
 
-    `root` is the root of twice the log-likelihood that it lies below the maximum, and `slope` its
-    derivative.
+    `root` is the root of twice the log-likelihood's distance below the maximum, and `slope` is the
+    derivative of `root`.
     """
 
     at: float
@@ -99,25 +100,25 @@ class Profiled:
     Attributes
     ----------
     best : Point
-        The maximum, or where the climb to one at infinity ended.
+        The maximum, or the end of the climb to a maximum at infinity.
     confidence_level : float
-        Of the intervals.
+        The level of the intervals.
     rows : (terms, parameters) array
-        Lead to the coefficients that are printed.
+        The matrix that gives the printed coefficients.
     axes : (terms, parameters) array
-        How parameters move with each of these coefficients, if all others stay.
+        The derivatives of parameters by each of these coefficients, if all others stay.
     strict : bool
-        Whether a likelier point raises `HigherError`; else it counts as the maximum.
+        Whether a likelier point raises `HigherError`. Otherwise it counts as the maximum.
     loose : bool
         Whether steep slopes are possible, so that there may be several peaks.
     possible : list of (parameters,) array
-        Within the quantile of the maximum, as far as they were seen.
+        Parameters within the quantile of the maximum, as far as they were found.
 
     References
     ----------
-    Venzon and Moolgavkar, Applied Statistics 1988 (the interval; their Newton steps find its
-    limits where the profile is nearly a parabola, a bracket is kept where it is not); Wilks, Annals
-    of Mathematical Statistics 1938 (the test).
+    Venzon and Moolgavkar, Applied Statistics 1988 (the interval; their Newton steps find its limits
+    if the profile is nearly a parabola, and a bracket is kept if it is not); Wilks, Annals of
+    Mathematical Statistics 1938 (the test).
     """
 
     best: Point
@@ -131,7 +132,7 @@ class Profiled:
     _several: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        """Note whether all parameters are known well, or there is one peak alone."""
+        """Note whether all parameters are known well, and whether there can be several peaks."""
         known = np.linalg.eigvalsh(self.best.information)[0] >= WEAK
         self._sharp = bool(known or self.best.likelihood.one_peak)
         errors = [sqrt(_tangent(row, self.best)[1]) / np.linalg.norm(row) for row in self.rows]
@@ -143,21 +144,21 @@ class Profiled:
         Raises
         ------
         HigherError
-            If the maximum is none.
+            If a point is likelier than the maximum.
         """
         return _Search(self, np.asarray(row, dtype=np.float64)).found()
 
     def of_scale(self, row: Array) -> Found:
-        """Return what is told of a standard deviation, whose sign does not matter: it is 0 or more.
+        """Return the result for a standard deviation, which is at least 0; its sign has no effect.
 
-        At 0 the likelihood-ratio statistic is 0 in half of the samples (Self and Liang 1987), so
-        that the p-value is half of chi-square's.
+        At 0, the likelihood-ratio statistic is 0 in half of the samples (Self and Liang 1987), so
+        that the p-value is half of that by chi-square.
         """
         return _Search(self, np.asarray(row, dtype=np.float64)).found_scale()
 
     @property
     def quantile(self) -> float:
-        """The distance from 0 that the root can have within the interval."""
+        """The largest absolute root within the interval."""
         return quantile(self.confidence_level)
 
 
@@ -178,7 +179,7 @@ class _Search:
         self.factor = None
         if self.sharp and self.ways.size:
             information = self.ways.T @ self.best.information @ self.ways
-            # At a border there may be no curvature; then steps are computed anew.
+            # At a border there may be no curvature. Then steps are computed anew.
             with suppress(scipy.linalg.LinAlgError):
                 self.factor = scipy.linalg.cho_factor(information)
         self.start = _Fixed(float(row @ self.best.parameters), self.best, 0.0, 0.0)
@@ -200,7 +201,7 @@ class _Search:
         return Found(estimate, root, float(2 * ndtr(-abs(root))), low, high)
 
     def found_scale(self) -> Found:
-        """Return the same of a standard deviation."""
+        """Return the estimate, the test and the interval of a standard deviation."""
         side = -1 if self.start.at < 0 else 1
         zero, high = self.fixed(0.0), self.limit(side)
         if zero.root**2 < 2 * _HIGHER:
@@ -215,11 +216,11 @@ class _Search:
         return self.fixed(self.horizon(side)).root ** 2 < 2 * _HIGHER
 
     def horizon(self, side: int) -> float:
-        """Return where nothing changes any more, on one side of the estimate and of 0."""
+        """Return the point beyond which nothing changes, on one side of the estimate and of 0."""
         return side * (max(side * self.start.at, 0.0) + _HORIZON * self.size)
 
     def limit(self, side: int) -> float:
-        """Return where the root is the quantile for the last time, on one side; or infinity."""
+        """Return the last point on one side where the root is the quantile, or infinity."""
         horizon = self.horizon(side)
         if any(side * (self.row @ one) >= side * horizon for one in self.possible):
             return side * inf
@@ -227,9 +228,9 @@ class _Search:
         return limit if isinf(limit) or not self.several else self._last(side, limit, horizon)
 
     def _crossing(self, near: _Fixed, far: _Fixed | None, side: int) -> float:
-        """Return where the root is the quantile, between a place within and one without.
+        """Return the point where the root is the quantile, between points inside and outside.
 
-        Without the latter it is looked for as far as the horizon, and infinite if it is beyond.
+        Without a point outside, the search goes as far as the horizon. Beyond, it is infinite.
         """
         horizon = self.horizon(side)
         at = near.at + side * (self.reach - near.root) * self.error
@@ -253,9 +254,9 @@ class _Search:
         return far.at if far is not None else side * inf
 
     def _last(self, side: int, limit: float, horizon: float) -> float:
-        """Return a limit beyond another one, if the profile rises again: it is looked at there.
+        """Return a limit beyond another limit, if the profile rises again there.
 
-        A profile that is not known well is the envelope of several peaks, which other slopes make.
+        A profile that is not known well is the envelope of several peaks with different slopes.
         """
         places = (side * away * self.size for away in _BEYOND)
         outside: _Fixed | None = None
@@ -267,9 +268,9 @@ class _Search:
         return limit
 
     def highest(self, at: float, all_starts: bool = False) -> _Fixed:
-        """Return the likeliest point there, of climbs from many places, or one that is within.
+        """Return the likeliest point at a value, by climbs from many starts, or a point inside.
 
-        With `all_starts` it is the likeliest also if it is within.
+        With `all_starts` it is the likeliest even if it is inside.
         """
         near = min(self.seen, key=lambda fixed: abs(fixed.at - at)).point
         starts = self.peaks.moved(at, near.parameters, _tangent(self.row, near)[0])
@@ -288,7 +289,7 @@ class _Search:
         rise = side * last.slope
         at = last.at + side * (self.reach - last.root) / rise if rise > 0 else inf * side
         if far is None:
-            # From a plateau the step would be endless.
+            # From a plateau, the step would be infinite.
             most = near.at + side * max(self.size, 3 * abs(near.at - self.start.at))
             at = side * min(side * at, side * most, side * horizon)
             return at if side * at > side * near.at else most
@@ -296,9 +297,9 @@ class _Search:
         return at if inside else (near.at + far.at) / 2
 
     def fixed(self, at: float, around: Sequence[_Fixed] = ()) -> _Fixed:
-        """Return the likeliest point there, from the nearest one that is known, or from others.
+        """Return the likeliest point at a value, by a climb from the nearest known point or others.
 
-        These are within one peak, where there may be several.
+        These points belong to one peak, if there may be several.
         """
         nearest = min(self.seen, key=lambda fixed: abs(fixed.at - at))
         if nearest.at == at:
@@ -308,7 +309,7 @@ class _Search:
         for fixed in near:
             tangents = [self.tangent]
             if not self.sharp:
-                # Where the likelihood is flat, no climb leads away: begin as high as can be.
+                # No climb leads out of a flat region, so this begins as high as possible.
                 tangents += [_tangent(self.row, fixed.point)[0], self.row / self.size**2]
             starts += [
                 self.best.likelihood.at(fixed.point.parameters + (at - fixed.at) * tangent)
@@ -316,7 +317,7 @@ class _Search:
             ]
         point = max(starts, key=lambda start: start.value if isfinite(start.value) else -inf)
         if not isfinite(point.value):
-            # Nobody could report so: there is no way to climb from, and the value is far off.
+            # The reports are impossible here, so no climb can begin, and the value is far off.
             return _Fixed(at, nearest.point, inf, 0.0)
         found = self._fitted(at, point)
         self.seen.append(found)
@@ -337,9 +338,9 @@ class _Search:
         return _Fixed(at, point, root, slope / root if root else 0.0)
 
     def _cheap(self, point: Point) -> tuple[Point, float]:
-        """Take steps with the information at the maximum; return what a further one would gain.
+        """Take steps with the information at the maximum; return the gain of a further step.
 
-        That is believed if all parameters are known well, so that it is much the same here.
+        This is used if all parameters are known well, so that the information is similar here.
         """
         if not self.ways.size:
             return point, 0.0
@@ -360,9 +361,9 @@ class _Search:
 
 
 def _tangent(row: Array, point: Point) -> tuple[Array, float]:
-    """Return how parameters move with ``row @ parameters`` along the profile, and its variance.
+    """Return the derivative of parameters by ``row @ parameters`` on the profile, and a variance.
 
-    Where there is no information, they move freely.
+    They move freely in directions without information.
     """
     information = point.information
     values, ways = np.linalg.eigh((information + information.T) / 2)

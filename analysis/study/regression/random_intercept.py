@@ -3,9 +3,9 @@
     L = prod_g int prod_(i in g) f_i(x_i b + sigma u) phi(u) du
 
 f_i is the likelihood of a respondent as in `analysis.study.regression.likelihood`, a sum over
-latent answers through the channel, with sigma u added to the log-odds of the event; phi is the
-standard normal density (docs/methods.md, (46)). The integral is a sum over nodes that are put where
-the cluster's u is likely, by its mean and standard deviation given the reports.
+latent answers behind the channel, with sigma u added to the log-odds of the event. phi is the
+standard normal density (docs/methods.md, (46)). The integral is a sum over nodes. These are placed
+where the cluster's u is likely, by its mean and standard deviation given the reports.
 """
 
 from dataclasses import dataclass, field, replace
@@ -19,20 +19,21 @@ from analysis.study.regression.likelihood import Likelihood, Point
 
 Array = NDArray[np.float64]
 
-#: Nodes of an integral. Through noise members tell next to nothing of an intercept that is far off:
-#: with half as many nodes, sums for a spread of 3 or more have errors that stop a climb.
+#: The number of nodes of an integral. Because of noise, members reveal next to nothing about a
+#: far-off intercept. With half as many nodes, sums for a spread of 3 or more have errors that stop
+#: a climb.
 _NODES = 41
-#: Times that nodes are moved. It is always as often, so that the likelihood has no jumps.
+#: The number of times that nodes are moved. It is fixed, so that the likelihood has no jumps.
 _MOVES = 5
-#: A standard deviation may shrink to this part in one move: a narrow one is between two nodes.
+#: The least factor of a standard deviation in one move, since a narrow one lies between two nodes.
 _SHRINKS = 0.25
-#: Clusters below which a message says how little their spread rests on.
+#: With fewer clusters, a message says that their spread rests on few.
 _FEW = 10
 
 
 @dataclass(frozen=True)
 class Clustering:
-    """Known clusters whose intercepts vary: the column's name, and (rows,) numbers from 0 on."""
+    """Known clusters whose intercepts vary: the column's name, and (rows,) indices from 0 on."""
 
     name: str
     of_row: NDArray[np.int64]
@@ -40,12 +41,12 @@ class Clustering:
 
     @property
     def term(self) -> str:
-        """The name of their standard deviation."""
+        """The name of the intercepts' standard deviation."""
         return f"sigma({self.name})"
 
     @property
     def messages(self) -> list[str]:
-        """Sentences on what the model's numbers are of."""
+        """Sentences on the meaning of the model's numbers."""
         told = (
             f"coefficients hold within each of {self.count} clusters: log-odds vary between "
             f"clusters by a normal intercept with the standard deviation {self.term}; average "
@@ -57,7 +58,7 @@ class Clustering:
 
 
 def clustering(name: str, values: NDArray[Any]) -> Clustering:
-    """Return the clusters of a known column; raise `ValueError` if it makes none of a model."""
+    """Return the clusters of a known column; raise `ValueError` if it cannot have an intercept."""
     labels = np.asarray(values)
     lacking = sum(label is None or label != label or label == "" for label in labels.tolist())
     if lacking:
@@ -76,9 +77,9 @@ def clustering(name: str, values: NDArray[Any]) -> Clustering:
 
 @dataclass(frozen=True)
 class RandomIntercept(Likelihood):
-    """A likelihood whose one linear predictor has sigma u added: sigma is its last coefficient.
+    """A likelihood with sigma u added to its only linear predictor. sigma is its last coefficient.
 
-    `designs` are without it. The sign of sigma does not matter.
+    `designs` have no column for it. The sign of sigma does not matter.
 
     Attributes
     ----------
@@ -94,29 +95,29 @@ class RandomIntercept(Likelihood):
 
     of_row: NDArray[np.int64] = field(kw_only=True)
 
-    #: Errors of the sums over nodes.
+    #: The error of the sums over nodes.
     rounding: ClassVar[float] = 1e-9
-    #: Other peaks come of latent predictors, which it has not.
+    #: Other peaks come from latent predictors, which this model does not have.
     one_peak: ClassVar[bool] = True
 
     @cached_property
     def _adding(self) -> NDArray[np.int64]:
-        """(n,) order of rows by cluster."""
+        """(n,) the order of rows by cluster."""
         return np.argsort(self.of_row, kind="stable")
 
     @cached_property
     def _starts(self) -> NDArray[np.int64]:
-        """(clusters,) where each begins in that order."""
+        """(clusters,) the start of each cluster in that order."""
         return np.searchsorted(self.of_row[self._adding], np.arange(self.of_row.max() + 1))
 
     def of_clusters(self, each: Array) -> Array:
-        """Return (clusters, ...) sums of what (n, ...) rows have, times what they count."""
+        """Return (clusters, ...) weighted sums of (n, ...) numbers of rows."""
         weighed = each * self.times.reshape(-1, *[1] * (each.ndim - 1))
         return np.asarray(np.add.reduceat(weighed[self._adding], self._starts, axis=0))
 
     @cached_property
     def _repeated(self) -> Likelihood:
-        """The likelihood without the intercept, with each row once for every node."""
+        """The likelihood without the intercept, with each row repeated for every node."""
         shares, chances, times = (
             np.repeat(x, _NODES, axis=0) for x in (self.shares, self.chances, self.times)
         )
@@ -130,14 +131,14 @@ class RandomIntercept(Likelihood):
         )
 
     def at(self, parameters: Array) -> "Integrated":
-        """Return the likelihood there, and what its derivatives need."""
+        """Return the likelihood at parameters, with all that its derivatives need."""
         places, weights = np.polynomial.hermite_e.hermegauss(_NODES)
         weights = np.log(weights / weights.sum()) + places**2 / 2
         with np.errstate(all="ignore"):
             return self._at(parameters, places, weights)
 
     def _at(self, parameters: Array, places: Array, weights: Array) -> "Integrated":
-        """Return the same with (nodes,) places and logarithms of weights of the first nodes."""
+        """Return the likelihood with (nodes,) positions and log-weights of the first nodes."""
         clusters = len(self._starts)
         means, spreads = np.zeros(clusters), np.ones(clusters)
         for _ in range(_MOVES):
@@ -189,9 +190,9 @@ class Integrated(Point):
     Attributes
     ----------
     inner : Point
-        Of rows at each node, one after the other.
+        The rows at each node, one after another.
     weights : (clusters, nodes) array
-        How likely each node is given the reports.
+        The probability of each node given the reports.
     """
 
     likelihood: RandomIntercept
@@ -200,7 +201,7 @@ class Integrated(Point):
 
     @cached_property
     def _weighed(self) -> Point:
-        """The rows at nodes, each counted as much as its node is likely."""
+        """The rows at nodes, weighted by the probabilities of nodes."""
         likelihood = self.likelihood
         times = (likelihood.times[:, None] * self.weights[likelihood.of_row]).reshape(-1)
         weighed = replace(self.inner.likelihood, times=times)
@@ -208,17 +209,17 @@ class Integrated(Point):
 
     @property
     def gradient(self) -> Array:
-        """(parameters,) derivative of `value`."""
+        """(parameters,) the derivative of `value`."""
         return self._weighed.gradient
 
     @property
     def most(self) -> Array:
-        """Information if latent values and intercepts were seen."""
+        """The information if latent values and intercepts were observed."""
         return self._weighed.most
 
     @cached_property
     def information(self) -> Array:
-        """(parameters, parameters) minus the second derivative of `value` (Louis 1982)."""
+        """(parameters, parameters) the negative second derivative of `value` (Louis 1982)."""
         scores = self.inner.scores.reshape(len(self.likelihood.times), _NODES, -1)
         scores = self.likelihood.of_clusters(scores)
         means = np.einsum("gqp,gq->gp", scores, self.weights)

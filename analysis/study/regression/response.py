@@ -1,4 +1,4 @@
-"""The outcome that a column is in a family of models, with checks of what it holds."""
+"""The outcome of a column in a family of models, with checks of the column's content."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,9 +15,9 @@ FAMILIES = ("logistic", "multinomial", "linear", "poisson")
 
 @dataclass(frozen=True)
 class Response:
-    """An outcome, and how its parameters are printed.
+    """An outcome, with the names and the unit of its printed parameters.
 
-    The terms of each sloped predictor have one of `prefixes`; coefficients are in units of `unit`.
+    The terms of each sloped predictor have one of `prefixes`. Coefficients are in units of `unit`.
     """
 
     outcome: Outcome
@@ -29,7 +29,7 @@ def randomized_response(family: str, column: Column, chances: NDArray[np.float64
     """Return the categories of a randomized column.
 
     `chances` are those of its reports, (k, n, cells or 1). Raise `ValueError` unless the family
-    takes categories, and as many as the column has.
+    takes this number of categories.
     """
     if family not in ("logistic", "multinomial"):
         raise ValueError(
@@ -42,7 +42,7 @@ def randomized_response(family: str, column: Column, chances: NDArray[np.float64
             f'{column.name}": take "multinomial"'
         )
     order = levels(column)
-    # Terms of the event of two answers are plain; others have their category.
+    # Terms of the event of two answers have plain names. Others begin with their category.
     plain = [""] * (family == "logistic")
     named = [f"{column.values[index]}:" for index in order[1 + len(plain) :]]
     return Response(Categories(chances[list(order)]), (*plain, *named))
@@ -55,7 +55,7 @@ def known_response(
     times: NDArray[np.float64],
     offset: NDArray[np.float64],
 ) -> Response:
-    """Return a known outcome, of values that `check_known` passed; counts with their `offset`.
+    """Return a known outcome of values that passed `check_known`. Counts have an `offset`.
 
     Raise `ValueError` if the family is multinomial or linear, and all values are the same.
     """

@@ -1,4 +1,4 @@
-"""The result of a regression: terms with what is known of them, and messages on what is not."""
+"""The result of a regression: terms with their numbers, and messages on what is not known."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,30 +17,30 @@ from analysis.study.shown import draw_terms, html_pictures, html_table
 
 Array = NDArray[np.float64]
 
-#: Information on a parameter, in units of `analysis.study.regression.units`, below which there is
-#: none: what grows for ever has some 1e-9 left where the climb ends.
+#: Less information on a parameter, in units of `analysis.study.regression.units`, counts as none. A
+#: parameter that grows forever has about 1e-9 left at the end of a climb.
 FLAT = 1e-5
-#: Standard error, as log-odds of a usual respondent, above which a parameter is not known either.
+#: A parameter with a larger standard error, in log-odds of a usual respondent, is not known either.
 _WIDEST = 10.0
-#: A term is known if less than this part of it lies in directions without information.
+#: A term is known if less than this fraction of it lies in directions without information.
 _PART = 1e-3
 
 
 @dataclass(frozen=True)
 class Term:
-    """A coefficient, with broom's columns; None where the data give no such number.
+    """A coefficient, with broom's columns. A number is None if the data do not give it.
 
     Attributes
     ----------
     estimate : float, optional
-        Infinite where the likelihood grows for ever to one side.
+        Infinite if the likelihood grows forever to one side.
     std_error : float, optional
-        By `Regression.se_type`; None at an infinite estimate.
+        The standard error by `Regression.se_type`; None for an infinite estimate.
     statistic, p_value : float, optional
-        With a profile the signed root of the likelihood-ratio statistic against 0, and its
-        two-sided p-value; else Wald's.
+        With a profile, the signed root of the likelihood-ratio statistic against 0, and its
+        two-sided p-value. Otherwise those of Wald's test.
     conf_low, conf_high : float, optional
-        Infinite where the data set no limit.
+        Infinite if the data set no limit.
     conf_method : str, optional
         ``profile`` or ``wald``.
     flag : str
@@ -60,12 +60,12 @@ class Term:
 
 @dataclass(frozen=True)
 class Predicted:
-    """A share of the outcome's answers, or its mean, among people with one answer to a predictor.
+    """A share of an answer to the outcome, or its mean, among people with an answer to a predictor.
 
     All other predictors have their reference, the first value. `value` is the outcome's answer,
-    and its share is among those who answer; of a linear or Poisson model it is ``mean``. Numbers
-    are None where the model has no estimate of a term. `conf_method` is ``profile`` (which shares
-    of more than two answers have not) or ``wald``, and `flag` as of `Term`.
+    whose share is among those who answer, or ``mean`` for a linear or Poisson model. Numbers are
+    None if the model has no estimate of a term. `conf_method` is ``profile`` (not for shares of
+    more than two answers) or ``wald``. `flag` is as in `Term`.
     """
 
     predictor: str
@@ -81,12 +81,12 @@ class Predicted:
 
 @dataclass(frozen=True)
 class Effect:
-    """An average marginal effect: how an outcome changes with a predictor, on average.
+    """An average marginal effect: the average change of an outcome with a predictor.
 
-    `change` is what is compared, such as ``"b - a"``, or ``"slope"`` of a known number: the mean
-    slope. `value` is an answer to the outcome, of whose share it is the change among
-    those who answer, or ``mean``. The standard error is by the delta method, and the interval
-    Wald's; both are None if a term of the model has no finite estimate or no standard error.
+    `change` is the comparison, such as ``"b - a"``, or ``"slope"`` for the mean slope of a known
+    number. `value` is an answer to the outcome, whose share among those who answer changes, or
+    ``mean``. The standard error is by the delta method, and the interval is Wald's. Both are None
+    if a term of the model has no finite estimate or no standard error.
     """
 
     predictor: str
@@ -113,58 +113,60 @@ class Regression:
     Attributes
     ----------
     terms : tuple of Term
-        An estimate is None if it was not reached, or reports tell nothing of it. One that grows for
-        ever is infinite with profiles, and None with Wald's intervals. Terms of the event of two
-        answers, or the only ones, have plain names; those of another category are ``value:term``,
-        against the first category.
+        The coefficients. An estimate is None if it was not reached, or if reports carry no
+        information about it. An estimate that grows forever is infinite with profiles, and None
+        with Wald intervals. Terms of the event of two answers, or of a single linear predictor,
+        have plain names. Those of another category are ``value:term``, against the first category.
     n : int
-        Respondents whose weight is above 0.
+        The number of respondents whose weight is above 0.
     log_likelihood : float, optional
-        At the estimates, of the outcome and of the reports of randomized predictors; with weights
-        it is the weighted sum. A penalty is not in it. None if the model was not fitted by
-        likelihood.
+        The log-likelihood of the outcome and of the reports of randomized predictors at the
+        estimates. With weights it is the weighted sum. It does not include a penalty. It is None if
+        the model was not fitted by likelihood.
     parameters : int
-        How many the model has, with those of `nuisance`, and those at infinity.
+        The number of parameters, including those of `nuisance` and those at infinity.
     aic : float, optional
-        Akaike's information criterion, twice `parameters` less twice `log_likelihood`. None with
-        weights, whose sum of logarithms is no likelihood, and with a penalty, since it is not of
-        the likeliest parameters. Models are compared by it if they are
-        of the same outcome and the same randomized predictors.
+        Akaike's information criterion, twice `parameters` less twice `log_likelihood`. It is None
+        with weights, since a weighted sum of logarithms is not a likelihood, and with a penalty,
+        since the parameters are then not the likeliest. It compares models of the same outcome and
+        the same randomized predictors.
     converged : bool
         Whether all estimates are numbers at a maximum of the likelihood, or infinite with a limit
-        to the other side. Those about no-answer need not be: if next to nobody gave none, there is
-        no number to find. Estimates are wrong all the same where `messages` say that the reports
-        speak against the model.
+        on the other side. Estimates about no-answer are exempt, since they do not exist if almost
+        everybody answered. Estimates are still wrong if `messages` say that the reports speak
+        against the model.
     boundary : bool
-        Whether some parameter, perhaps one that is not printed, lies at the border of what is
-        possible.
+        Whether some parameter, perhaps one that is not printed, lies at the border of the possible
+        range.
     se_type : str
         ``observed information``, ``sandwich`` or ``cluster sandwich``.
     clusters : int, optional
-        How many clusters respondents were drawn in, or have a random intercept; None if one by one.
+        The number of clusters in which respondents were drawn, or that have a random intercept;
+        None if respondents were drawn one by one.
     interval : str
-        ``profile`` or ``wald``: of the intervals and tests of `terms`.
+        The method of the intervals and tests of `terms`, ``profile`` or ``wald``.
     penalty : str
-        ``none``; or ``log-f``: estimates, intervals and tests are of a penalized likelihood.
+        ``none``, or ``log-f`` if estimates, intervals and tests are those of a penalized
+        likelihood.
     family, outcome : str
-        As asked for.
+        The family that was asked for, and the outcome.
     covariance : (terms, terms) array
-        Of the estimates; NaN for those without a standard error.
+        The covariance of the estimates; NaN for those without a standard error.
     messages : tuple of str
-        Sentences on what is wrong, or must be known to read the rest.
+        Sentences on mistakes, and on what a reader must know.
     nuisance : tuple of Term
-        Parameters that the model has besides: the logarithm of the errors' standard deviation, and
+        The other parameters of the model: the logarithm of the errors' standard deviation, and
         log-odds of the combinations of latent values against the first.
     predicted : tuple of Predicted
-        What the model predicts for each answer to each randomized predictor; nothing where it has
-        known predictors, too, of which no value is the usual one.
+        The predictions for each answer to each randomized predictor. They are empty if the model
+        also has known predictors, since none of their values is a usual one.
     effects : tuple of Effect
         Average marginal effects, if they were asked for.
     freedom : float
-        Of Student's law for predictions and effects: the least of all terms; infinite if
-        respondents were drawn one by one.
+        The degrees of freedom of Student's law for predictions and effects, the least of all terms;
+        infinite if respondents were drawn one by one.
     confidence_level : float
-        Of every interval by itself.
+        The level of each single interval.
     """
 
     terms: tuple[Term, ...]
@@ -191,26 +193,26 @@ class Regression:
 
     @property
     def params(self) -> Any:
-        """A Series of the terms' estimates; NaN where there is none."""
+        """A Series of the terms' estimates; NaN if a term has none."""
         return self._indexed()["estimate"].astype(float)
 
     @property
     def pvalues(self) -> Any:
-        """A Series of the terms' p-values; NaN where there is none."""
+        """A Series of the terms' p-values; NaN if a term has none."""
         return self._indexed()["p_value"].astype(float)
 
     def conf_int(self) -> Any:
         """Return a DataFrame of the terms' limits, with the columns ``low`` and ``high``.
 
-        Their level is the one that the model was fitted with. A limit that the data do not set is
-        infinite, and one that could not be computed is NaN.
+        Their level is that of the model. A limit that the data do not set is infinite, and a limit
+        that could not be computed is NaN.
         """
         limits = self._indexed()[["conf_low", "conf_high"]].astype(float)
         return limits.rename(columns={"conf_low": "low", "conf_high": "high"})
 
     @property
     def bse(self) -> Any:
-        """A Series of the terms' standard errors; NaN where there is none."""
+        """A Series of the terms' standard errors; NaN if a term has none."""
         return self._indexed()["std_error"].astype(float)
 
     def to_frame(self) -> Any:
@@ -223,23 +225,23 @@ class Regression:
         Parameters
         ----------
         at : mapping, DataFrame, Series or list of mappings, optional
-            A value of each predictor, or a row of values; all by the names in the formula. Of a
-            randomized predictor it is an answer, or the number that this amounts to. Other
-            columns are left out. It can be left out if the model has an intercept alone.
+            A value of each predictor, or a row of values, by the names in the formula. For a
+            randomized predictor it is an answer, or the answer's amount. Other columns are ignored.
+            The argument is not needed if the model has only an intercept.
 
         Returns
         -------
         DataFrame
-            For each row, and each answer to the outcome: the predictors, ``value`` (the answer, or
-            ``mean``), ``estimate``, ``std_error``, ``conf_low``, ``conf_high``, ``conf_method``
-            and ``flag``, as of `Predicted`. Shares are of those who answer. Intervals have the
-            level of the model, and each holds by itself. Of a Poisson model with an offset, the
-            mean is for an offset of 0.
+            For each row and each answer to the outcome: the predictors, ``value`` (the answer, or
+            ``mean``), ``estimate``, ``std_error``, ``conf_low``, ``conf_high``, ``conf_method`` and
+            ``flag``, as in `Predicted`. Shares are among those who answer. Each single interval has
+            the level of the model. For a Poisson model with an offset, the mean is for an offset of
+            0.
 
         Raises
         ------
         ValueError
-            If a predictor is missing, a value is none that it can have, or the model has a random
+            If a predictor is missing, if it cannot have a value, or if the model has a random
             intercept or was read from a file.
         TypeError
             If `at` is something else.
@@ -257,14 +259,14 @@ class Regression:
         return frame(rows, list(rows[0]))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is kept in a file: not the answers that the model was fitted to."""
+        """Return the content of a file, without the answers to which the model was fitted."""
         return self.__dict__ | {"predictor": None}
 
     def _indexed(self) -> Any:
         return self.to_frame().set_index("term")
 
     def summary(self) -> str:
-        """Return what was fitted, the table of terms, and the messages, as text."""
+        """Return a description of the model, the table of terms, and the messages, as text."""
         heads = ("term", "estimate", "std error", "statistic", "p", "low", "high", "flag")
         rows = [
             (
@@ -280,7 +282,7 @@ class Regression:
         return self.summary()
 
     def _repr_html_(self) -> str:
-        """Return the same for a notebook."""
+        """Return the summary for a notebook."""
         messages = "".join(f"<p>{escape(message)}</p>" for message in self.messages)
         title = f"coefficients of a {self.family} model of {self.outcome}"
         drawn = html_pictures(draw_terms(title, self.terms, self.confidence_level))
@@ -300,11 +302,11 @@ class Regression:
 def covariance(
     information: Array, meat: Array | None, back: Array
 ) -> tuple[Array, NDArray[np.bool_]]:
-    """Return the (p, p) covariance of parameters in their own units, and which of them are known.
+    """Return the (p, p) covariance of parameters in their own units, and which are known.
 
-    The covariance is NaN where a parameter is not known. `information` is in units of
-    `analysis.study.regression.units`, from which `back` leads to the parameters' own. `meat` is the
-    sum of the products of scores, for the sandwich.
+    The covariance is NaN if a parameter is not known. `information` is in units of
+    `analysis.study.regression.units`, which `back` converts to the parameters' own units. `meat` is
+    the sum of products of scores, for the sandwich.
 
     References
     ----------
@@ -321,7 +323,7 @@ def covariance(
 
 
 def middle(information: Array, meat: Array | None) -> tuple[Array, Array]:
-    """Return the covariance of parameters, and the ways on which there is no information."""
+    """Return the covariance of parameters, and the directions without information."""
     inner, flat = inverse(information)
     return inner if meat is None else inner @ meat @ inner, flat
 
@@ -334,7 +336,7 @@ def inverse(information: Array) -> tuple[Array, Array]:
 
 
 def quantile(confidence_level: float, freedom: float = inf) -> float:
-    """Return how many standard errors a two-sided interval reaches to either side."""
+    """Return the number of standard errors that a two-sided interval reaches to either side."""
     below = (1 + confidence_level) / 2
     return float(ndtri(below) if isinf(freedom) else stdtrit(freedom, below))
 
@@ -349,8 +351,8 @@ def wald_terms(
 ) -> tuple[Term, ...]:
     """Return a term for each estimate that is `sound`, with numbers by Student's law.
 
-    `spread` is the (p, p) covariance of the estimates, NaN where it is not known. With infinite
-    degrees of freedom, which each estimate may have of its own, the law is normal.
+    `spread` is the (p, p) covariance of the estimates, NaN if it is not known. `freedom` may differ
+    between estimates. If it is infinite, the law is normal.
     """
     freedoms = np.broadcast_to(freedom, len(names)).tolist()
     columns = estimates.tolist(), np.diag(spread).tolist(), sound.tolist(), freedoms

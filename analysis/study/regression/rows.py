@@ -1,4 +1,4 @@
-"""Respondents of a model: what each counts, and which are alike."""
+"""The respondents of a model: their weights, and groups of equal respondents."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,11 +9,13 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
-#: Clusters up to which errors make up for their small number.
+#: Up to this number of clusters, errors are corrected for the small number.
 _CORRECTED = 200
-#: Degrees of freedom from which on such errors hold (Tipton, Psychological Methods 2015).
+#: From this number of degrees of freedom on, such errors are valid (Tipton, Psychological Methods
+#: 2015).
 _ENOUGH = 4
-#: Clusters in strata from which on 95 % intervals cover about as they say, however unequal in size.
+#: From this number of clusters in strata on, 95 % intervals about keep their level for unequal
+#: sizes.
 _MANY = 40
 
 
@@ -26,9 +28,9 @@ class Clusters:
     of_row : (rows,) array
         The cluster of each row, from 0 on.
     strata : (clusters,) array
-        The stratum of each, from 0 on. A stratum has two clusters or more.
+        The stratum of each cluster, from 0 on. A stratum has at least two clusters.
     named : bool
-        Whether they are more than single respondents.
+        Whether clusters are more than single respondents.
     """
 
     of_row: NDArray[np.int64]
@@ -52,7 +54,7 @@ class Clusters:
         return Clusters(of_row, strata, self.named)
 
     def products(self, totals: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return (q, q) products of (clusters, q) totals about the mean of their stratum."""
+        """Return (q, q) products of (clusters, q) totals, centered at the mean of their stratum."""
         sizes = np.bincount(self.strata)
         means = np.zeros((len(sizes), totals.shape[1]))
         np.add.at(means, self.strata, totals / sizes[self.strata, None])
@@ -62,20 +64,20 @@ class Clusters:
 
 @dataclass(frozen=True)
 class Rows:
-    """Groups of respondents who are alike.
+    """Groups of equal respondents.
 
     Attributes
     ----------
     places : (groups,) array
-        Row number of one respondent of each.
+        The row of one respondent of each group.
     times, squares : (groups,) array
-        Sums of their weights, whose mean is 1, and of the squares of these.
+        Sums of respondents' weights, whose mean is 1, and of squared weights.
     scale : float
-        The mean of the weights as they were given.
+        The mean of the given weights.
     n : int
-        Respondents whose weight is above 0.
+        The number of respondents whose weight is above 0.
     clusters : Clusters, optional
-        In which they were drawn; without, one by one.
+        The clusters in which respondents were drawn; None if they were drawn one by one.
     """
 
     places: NDArray[np.int64]
@@ -87,12 +89,12 @@ class Rows:
 
     @property
     def freedom(self) -> float:
-        """Degrees of freedom of robust errors; infinite if respondents were drawn one by one."""
+        """The degrees of freedom of robust errors; infinite if respondents were drawn singly."""
         return inf if self.clusters is None else self.clusters.freedom
 
     @property
     def robust(self) -> str:
-        """Name of robust standard errors."""
+        """The name of robust standard errors."""
         return "sandwich" if self.named is None else "cluster sandwich"
 
     @property
@@ -102,7 +104,7 @@ class Rows:
         return len(drawn.strata) if drawn is not None and drawn.named else None
 
     def few_clusters(self, freedom: float) -> list[str]:
-        """Return a sentence if clusters are too few to rely on errors.
+        """Return a sentence if clusters are too few for reliable errors; otherwise nothing.
 
         `freedom` is the least number of degrees of freedom of a term.
         """
@@ -125,9 +127,9 @@ class Rows:
 
         References
         ----------
-        Binder, International Statistical Review 1983 (strata and clusters); with one stratum it is
-        what is called CR1, with the factor G / (G - 1) for G clusters. Where these `are_few`,
-        `analysis.study.regression.small_samples` takes its place.
+        Binder, International Statistical Review 1983 (strata and clusters). With one stratum it is
+        known as CR1, with the factor G / (G - 1) for G clusters. If clusters `are_few`,
+        `analysis.study.regression.small_samples` replaces it.
         """
         if self.clusters is None:
             return np.asarray((scores * self.squares[:, None]).T @ scores)
@@ -147,7 +149,7 @@ class Rows:
         return drawn is not None and not drawn.strata.any() and len(drawn.strata) <= _CORRECTED
 
     def parts(self) -> Iterator[NDArray[np.float64]]:
-        """Yield for each cluster the (groups,) weights of its members alone."""
+        """Yield the (groups,) weights of each cluster's members."""
         assert self.clusters is not None
         for cluster in range(len(self.clusters.strata)):
             yield np.where(self.clusters.of_row == cluster, self.times, 0.0)
@@ -167,12 +169,11 @@ def group(
     weights: NDArray[np.float64] | None,
     clusters: Clusters | None = None,
 ) -> Rows:
-    """Return the rows of a table, equal ones together where that at least halves their number.
+    """Return the rows of a table. Equal rows are grouped if that at least halves their number.
 
-    `keys` are (n,) arrays of all that a respondent's likelihood depends on, `design` (n, ...) is
-    what a formula made of it. Equal rows stay apart if the formula tells them apart, such as by
-    their order. `weights` are as `check_weights` passes them. Rows of different clusters stay
-    apart.
+    `keys` are (n,) arrays of all that a respondent's likelihood depends on. `design` (n, ...) is
+    the formula's design. Equal rows stay separate if the formula distinguishes them, such as by
+    their order. `weights` have passed `check_weights`. Rows of different clusters stay separate.
     """
     size = len(design)
     scale = 1.0 if weights is None else float(weights[weights > 0].mean())
@@ -196,7 +197,7 @@ def group(
 
 
 def _alike(keys: Sequence[NDArray[Any]]) -> NDArray[np.int64] | None:
-    """Return (n,) the group of each row; None if there are more than half as many as rows."""
+    """Return (n,) the group of each row; None if groups number more than half the rows."""
     where = np.zeros(len(keys[0]), dtype=np.int64)
     for key in keys:
         _, codes = np.unique(key, return_inverse=True)
@@ -211,8 +212,8 @@ def check_clusters(
 ) -> Clusters | None:
     """Return the clusters of `size` respondents; None if they were drawn one by one.
 
-    `clusters` and `strata` are labels of any kind. The same label in two strata is that of two
-    clusters. Raise `ValueError` if there is not one for each respondent, or none is given.
+    `clusters` and `strata` are labels of any kind. The same label in two strata stands for two
+    clusters. Raise `ValueError` if a respondent has no label.
     """
     if clusters is None and strata is None:
         return None
@@ -234,7 +235,7 @@ def check_clusters(
 
 
 def check_weights(weights: ArrayLike, size: int) -> NDArray[np.float64]:
-    """Return the weights; raise `ValueError` unless `size` finite ones, none below 0, not all 0."""
+    """Return the weights; raise `ValueError` unless all are finite and >= 0, and some above 0."""
     try:
         numbers = np.asarray(weights, dtype=np.float64)
     except (TypeError, ValueError):

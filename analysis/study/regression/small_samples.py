@@ -1,8 +1,8 @@
-"""Robust errors of few clusters: the bias-reduced linearization of Bell and McCaffrey (CR2).
+"""Robust errors for few clusters: the bias-reduced linearization of Bell and McCaffrey (CR2).
 
-A cluster's sum of scores s_g at the estimates is smaller than at the truth, since the estimates
-follow it, and the more so the larger its part J_g of the information J is. Where the model's own
-variance is right, (1 - J_g J^-1)^-1/2 s_g has that of the true sum (docs/methods.md, (47)).
+A cluster's sum of scores s_g is smaller at the estimates than at the truth, since the estimates
+follow it. The effect grows with the cluster's part J_g of the information J. If the model's own
+variance is right, (1 - J_g J^-1)^-1/2 s_g has the variance of the true sum (docs/methods.md, (47)).
 """
 
 from dataclasses import dataclass
@@ -15,13 +15,13 @@ from analysis.study.regression.result import FLAT
 
 Array = NDArray[np.float64]
 
-#: A cluster with a larger part of the information shows nothing about its own error.
+#: A cluster with a larger fraction of the information shows nothing about its own error.
 _WHOLE = 1 - 1e-6
 
 
 @dataclass(frozen=True)
 class FewClusters:
-    """The (clusters, q, q) parts of the information, in units of `units`, that clusters have.
+    """The (clusters, q, q) parts of the information of each cluster, in units of `units`.
 
     References
     ----------
@@ -33,18 +33,18 @@ class FewClusters:
 
     @cached_property
     def _axes(self) -> tuple[Array, Array]:
-        """(q,) values and (q, r) ways of the information, where there is some."""
+        """(q,) eigenvalues and (q, r) directions of the information, where they are not 0."""
         whole = self.parts.sum(axis=0)
         values, ways = np.linalg.eigh((whole + whole.T) / 2)
         return values[values >= FLAT], ways[:, values >= FLAT]
 
     @cached_property
     def _own(self) -> tuple[Array, Array]:
-        """(clusters, r, r) parts where the whole is the identity, and what makes up for them."""
+        """(clusters, r, r) parts, in units where the whole is the identity, and corrections."""
         values, ways = self._axes
         root = ways / np.sqrt(values)
         shares, turns = np.linalg.eigh(root.T @ self.parts @ root)
-        # Noise can make a part of the information negative, or more than the whole.
+        # Noise can make a part of the information negative, or larger than the whole.
         shares = np.clip(shares, 0.0, 1.0)
         factors = np.where(shares < _WHOLE, 1 / np.sqrt(np.maximum(1 - shares, 1 - _WHOLE)), 0.0)
         own = (turns * shares[:, None]) @ turns.swapaxes(1, 2)
@@ -61,7 +61,7 @@ class FewClusters:
     def freedoms(self, rows: Array) -> Array:
         """Return the degrees of freedom of the variances of (k, q) functions of the parameters.
 
-        They are Satterthwaite's, if the model's own variance is right.
+        They are those of Satterthwaite, under the model's own variance.
         """
         values, ways = self._axes
         own, factors = self._own

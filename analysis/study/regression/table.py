@@ -1,4 +1,4 @@
-"""The table of a model: respondents who are alike, with all that their likelihood depends on."""
+"""The table of a model: groups of equal respondents, with all that their likelihood needs."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -33,31 +33,31 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Table:
-    """The groups of respondents who are alike, as a model has them.
+    """The groups of equal respondents of a model.
 
     Attributes
     ----------
     rows : Rows
-        What each group counts.
+        The weights of the groups.
     name : str
-        Of the outcome.
+        The name of the outcome.
     outcome : Column or (groups,) array
-        Randomized, or known.
+        The outcome, randomized or known.
     predictors : tuple of Column
-        The randomized ones.
+        The randomized predictors.
     cells : (cells, predictors) array
         The combinations of their values.
     terms, design : (p,) tuple of str, (groups, cells, p) array
-        Under each combination.
+        The design under each combination.
     shares_terms, shares : (q,) tuple of str, (groups, q) array
-        What the shares of the combinations depend on; independent columns.
+        The design of the shares of the combinations, with linearly independent columns.
     offset : (groups,) array
-        What is added to the linear predictor.
+        The number that is added to the linear predictor.
     known : mapping
-        Known columns of the design, a row for each respondent.
+        Known columns of the design, with a row for each respondent.
     made : function
-        Makes the design of respondents, not of groups, if some of these were others; or of other
-        people, if all were.
+        A function that makes the design of respondents (not of groups) for some changed known
+        columns, or of other people if all are given.
     clustering : Clustering, optional
         Clusters with a random intercept.
     """
@@ -78,17 +78,17 @@ class Table:
 
     @cached_property
     def cell_chances(self) -> Array:
-        """(groups, cells) chances of the predictors' reports, up to a factor for each group."""
+        """(groups, cells) probabilities of predictors' reports, up to a factor for each group."""
         chances = np.ones((len(self.design), 1))
         for indices in drawn_together([column.place for column in self.predictors]):
             chances = chances * self._chances(indices)
         return chances
 
     def outcome_chances(self, outcome: Column) -> Array:
-        """Return (k, groups, cells or 1) chances of reports on a randomized outcome of k values.
+        """Return (k, groups, cells or 1) probabilities of reports on an outcome of k values.
 
-        They are those given the reports on predictors: they depend on the cell if some of these
-        come from one draw with it.
+        They are conditional on the reports on predictors. They depend on the cell if some of these
+        come from one draw with the outcome.
         """
         last = len(self.predictors)
         draws = drawn_together([column.place for column in (*self.predictors, outcome)])
@@ -105,7 +105,7 @@ class Table:
         return np.array(both) / self._chances(beside)
 
     def _chances(self, indices: Sequence[int]) -> Array:
-        """Return (groups, cells) chances of the reports on predictors of one draw."""
+        """Return (groups, cells) probabilities of the reports on predictors of one draw."""
         if len(indices) == 1:
             column, values = self.predictors[indices[0]], self.cells[:, indices[0]]
             return column.chances[:, values][column.codes]
@@ -113,16 +113,17 @@ class Table:
         return chance_of(channel, self._holds(indices))
 
     def _holds(self, indices: Sequence[int]) -> list[NDArray[np.bool_]]:
-        """Return for predictors of one draw, (groups, cells), if reports hold the cells' values."""
+        """Return (groups, cells) whether reports hold cells' values, for predictors of one draw."""
         return [
             self.predictors[index].holds[:, self.cells[:, index]][self.predictors[index].codes]
             for index in indices
         ]
 
     def cell_scores(self, outcome: Seen | None = None) -> Array:
-        """Return (groups, cells) debiased combinations: 1 for the true cell, and 0 for others.
+        """Return (groups, cells) debiased indicators of combinations.
 
-        That is their expectation; with a function of a randomized `outcome`, times its value.
+        Their expectation is 1 for the true cell, and 0 for others. With a function of a randomized
+        `outcome`, it is multiplied by the function's value.
         """
         functions = [
             column.seen(np.eye(len(column.values))[:, values])
@@ -141,13 +142,13 @@ class Table:
 
     @property
     def of_no_answer(self) -> NDArray[np.bool_]:
-        """(p,) whether a term is 0 for all who answered, and tells of the others alone."""
+        """(p,) whether a term is 0 for all who answered, so that it is only about the others."""
         return np.asarray(~self.design[:, self.answering].any(axis=(0, 1)))
 
     def of_answering(self) -> tuple["Table", NDArray[np.bool_]] | None:
-        """Return the table of those who answered, and which terms are left; None if all did.
+        """Return the table of those who answered, and which terms are left; None if all answered.
 
-        Combinations are left out in which a predictor has no answer, and the terms of that.
+        It leaves out combinations in which a predictor has no answer, and the terms of no answer.
         """
         answers, kept = self.answering, ~self.of_no_answer
         if answers.all() or not answers.any():
@@ -160,12 +161,12 @@ class Table:
         ), kept
 
     def apart(self) -> "Table":
-        """Return the table in which those who left a predictor out have terms of their own.
+        """Return the table in which respondents who skipped a predictor have their own terms.
 
-        If they shared a slope with those who answered, it would be a mean of two: one at equal
-        values of the predictor, and one at any. So a known column would seem to matter that goes
-        with the predictor, even if who leaves it out is drawn by lot (Jones, Journal of the
-        American Statistical Association 1996).
+        If they shared a slope with those who answered, it would be a mixture of two slopes: one
+        conditional on the predictor, and one not. Then a known column that is correlated with the
+        predictor would seem to matter, even if skipping is random (Jones, Journal of the American
+        Statistical Association 1996).
         """
         answers, kept = self.answering, ~self.of_no_answer
         if answers.all() or not answers.any():
@@ -189,17 +190,17 @@ class Table:
         )
 
     def built(self, changed: Mapping[str, NDArray[Any]]) -> Array:
-        """Return the (groups, cells, p) design if some known columns were others."""
+        """Return the (groups, cells, p) design for some changed known columns."""
         return self.made(changed)[self.rows.places]
 
     def has_categories(self, name: str) -> bool:
-        """Return whether a known column stands in the formula as categories, not as a number."""
+        """Return whether the formula uses a known column as categories, not as a number."""
         own = re.compile(rf"\bC\([^)]*(?<![\w.]){re.escape(name)}(?![\w.])")
         return self.known[name].dtype.kind not in "iuf" or any(map(own.search, self.terms))
 
     @property
     def cell_names(self) -> list[str]:
-        """Names of the combinations."""
+        """The names of the combinations."""
         return [
             ",".join(
                 f"{column.name}={column.values[index]}"
@@ -220,9 +221,9 @@ def table(
     strata: ArrayLike | None = None,
     random: str | None = None,
 ) -> Table:
-    """Read a formula with its columns, and check them; arguments are those of `regress`."""
+    """Read a formula with its columns, and check them. Arguments are those of `regress`."""
     try:
-        # An optional extra, which takes longer to import than most analyses do to run.
+        # formulaic is optional, and takes longer to import than most analyses take to run.
         from analysis.study.regression.formula import design, offset_of
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
@@ -261,7 +262,7 @@ def table(
     drawn = check_clusters(clusters, strata, len(model.matrix))
     rows = group(keys, model.matrix, checked, drawn)
     rows.check_size(len(model.terms))
-    # The time under observation may be correlated with predictors, as any known column may.
+    # The offset may be correlated with predictors, like any known column.
     depends_on = [*zip(model.shares_terms, model.shares_matrix.T, strict=True)]
     if offset is not None and predictors:
         depends_on.append((offset, added))
@@ -297,7 +298,7 @@ def _clustering(
     model: "Design",
     size: int,
 ) -> Clustering:
-    """Return the clusters of a random intercept; raise `ValueError` if the column makes none."""
+    """Return the clusters of a random intercept; raise `ValueError` if it cannot have any."""
     if name not in known:
         raise ValueError(
             f'a random intercept needs a known column, got "{name}", which is '

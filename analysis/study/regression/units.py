@@ -1,6 +1,6 @@
-"""Units of parameters: a design whose columns are uncorrelated, so that all matter alike.
+"""Units of parameters: a design with uncorrelated columns, so that all matter equally.
 
-Then errors of parameters can be judged without knowing what the columns measure.
+Errors of parameters can then be judged without knowing what the columns measure.
 """
 
 from collections.abc import Sequence
@@ -11,22 +11,22 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-#: Part of a column's mean square that the columns before must leave unexplained.
+#: The least fraction of a column's mean square that earlier columns must leave unexplained.
 _OWN = 1e-12
 
 
 def unit_matrix(matrix: Array, times: Array) -> tuple[Array, Array]:
-    """Return the matrix in units in which its columns' mean products are the identity, and `back`.
+    """Return the matrix in units where its columns' mean products are the identity, and `back`.
 
-    The columns of the (n, cells, p) matrix are independent: see `dependent`; `times` says what each
-    row counts. The (p, p) array `back` times a parameter is that of the original matrix.
+    The columns of the (n, cells, p) matrix must be independent; see `dependent`. `times` are the
+    weights of rows. The (p, p) array `back` converts parameters to those of the original matrix.
     """
     back = np.linalg.inv(np.linalg.cholesky(_products(matrix, times)).T)
     return (matrix.reshape(-1, len(back)) @ back).reshape(matrix.shape), back
 
 
 def dependent(matrix: Array, times: Array, terms: Sequence[str]) -> tuple[str, ...]:
-    """Return the terms that depend on each other linearly in the (n, cells, p) matrix."""
+    """Return the terms that are linearly dependent in the (n, cells, p) matrix."""
     products = _products(matrix, times)
     sizes = np.sqrt(np.diag(products))
     if not sizes.all():
@@ -39,7 +39,7 @@ def dependent(matrix: Array, times: Array, terms: Sequence[str]) -> tuple[str, .
 
 
 def independent(matrix: Array, times: Array) -> NDArray[np.int64]:
-    """Return the indices of columns of the (n, cells, q) matrix that make up all others."""
+    """Return the indices of columns that span all columns of the (n, cells, q) matrix."""
     products = _products(matrix, times)
     sizes = np.sqrt(np.diag(products))
     sizes[sizes == 0] = 1.0

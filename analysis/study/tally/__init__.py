@@ -1,8 +1,9 @@
-"""Tallies of collectors that never meet: counts as a file, and their sum.
+"""Tallies of separate collectors: counts as a file, and their sum.
 
-A tally is a sum over reports, so those of several collectors add up. A file of it holds no report.
-It names the collectors that it counts, so that none is counted twice; who answered at two of them
-is counted twice all the same, since only what collectors share could tell.
+A tally is a sum over reports, so the tallies of several collectors add up. A tally's file holds no
+report. It names the collectors that it counts, so that no collector is counted twice. Somebody who
+answered at two collectors is still counted twice, since nothing that the collectors share could
+show that.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +17,7 @@ from analysis.estimate import Ints
 from analysis.study.tally.cells import MOST_REPORTS, cells_of, sizes_json
 from analysis.study.tally.statement import Source, Statement
 
-#: What stands in a file of a tally under "deniable".
+#: The value of "deniable" in a file of a tally.
 KIND = "tally-1"
 
 
@@ -28,10 +29,10 @@ class Tally(Statement):
     ----------
     reports : int
     tallies : mapping
-        For each question's id a (cohorts, symbols) array.
+        For each question's id, a (cohorts, symbols) array.
     sizes : mapping, optional
         For questions whose reports count for different numbers of symbols, (symbols + 1,) arrays;
-        None where nobody counted them.
+        None if they were not counted.
     """
 
     reports: int
@@ -39,7 +40,7 @@ class Tally(Statement):
     sizes: Mapping[str, Ints] | None
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as the JSON of a file: see `Statement.stated`."""
+        """Return the tally as the JSON of a file; see `Statement.stated`."""
         content: dict[str, Any] = {"questions": cells_of(self.tallies)}
         if self.sizes is not None:
             content["sizes"] = sizes_json(self.sizes)
@@ -47,15 +48,15 @@ class Tally(Statement):
 
 
 def merged(tallies: Sequence[tuple[str, Tally]]) -> Tally:
-    """Return the sum of tallies, each given with the name of its file.
+    """Return the sum of tallies. Each is given with the name of its file.
 
-    It does not depend on their order.
+    The sum does not depend on their order.
 
     Raises
     ------
     DataError
-        If there are fewer than two, they are not of one version and wave, a collector is counted by
-        two of them or not named, or the sum is too large.
+        If there are fewer than two tallies, if their version or wave differs, if two of them count
+        the same collector, if one names no collector, or if the sum is too large.
     """
     if len(tallies) < 2:
         raise DataError(f"expected two tallies or more to merge, got {len(tallies)}")

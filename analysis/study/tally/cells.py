@@ -1,4 +1,4 @@
-"""Counts as JSON: the shape of each question's tally, and each cell in which there are reports."""
+"""Counts as JSON: the shape of each question's tally, and its cells that have reports."""
 
 from collections.abc import Mapping
 from math import prod
@@ -10,14 +10,15 @@ from analysis.core.errors import shown
 from analysis.estimate import Ints
 from analysis.survey.survey import Survey
 
-#: No count is larger: more people than there are. Sums over a million symbols still fit 64 bits.
+#: The largest count, which exceeds the number of people on earth. Sums over a million symbols still
+#: fit into 64 bits.
 MOST_REPORTS = 2**40
-#: A tally of more cells than this would not fit a common machine's memory.
+#: The most cells of a tally. More would not fit into the memory of a common machine.
 _MOST_CELLS = 2**28
 
 
 def cells_of(tallies: Mapping[str, Ints]) -> dict[str, Any]:
-    """Return tallies as JSON: the shape of each, and [cohort, symbol, count] where it is not 0."""
+    """Return tallies as JSON: the shape of each, and [cohort, symbol, count] for counts above 0."""
     return {
         name: {
             "shape": list(counts.shape),
@@ -35,8 +36,9 @@ def read_cells(survey: Survey, data: Any) -> dict[str, Ints]:
     Raises
     ------
     ValueError
-        If they are not of the survey's questions, or no reports can have them: of the wrong shape,
-        outside of it, not above 0, stated twice, or such that a channel cannot make them.
+        If they are not of the survey's questions, or if no reports can have these counts: if a
+        shape is wrong, a cell is outside of it or stated twice, a count is not above 0, or the
+        channel cannot make the counts.
     """
     _check_names(survey, data, "a tally of each question, and no other")
     tallies = {}
@@ -63,7 +65,7 @@ def read_cells(survey: Survey, data: Any) -> dict[str, Ints]:
 
 
 def sizes_json(sizes: Mapping[str, Ints]) -> dict[str, Any]:
-    """Return as JSON how many reports count for so many symbols: [symbols, reports]."""
+    """Return the numbers of reports by the number of symbols that they count for, as JSON."""
     return {
         name: [[size, int(counts[size])] for size in np.flatnonzero(counts).tolist()]
         for name, counts in sizes.items()
@@ -71,7 +73,7 @@ def sizes_json(sizes: Mapping[str, Ints]) -> dict[str, Any]:
 
 
 def read_sizes(survey: Survey, data: Any, tallies: Mapping[str, Ints]) -> dict[str, Ints]:
-    """Return what `sizes_json` wrote; raise ValueError unless it goes with the tallies."""
+    """Return the numbers that `sizes_json` wrote; raise ValueError unless they fit the tallies."""
     sized = [
         question
         for question in survey.questions
@@ -105,7 +107,7 @@ def _check_names(survey: Survey, data: Any, expected: str) -> None:
 
 
 def _counted(name: str, cells: Any, shape: tuple[int, ...]) -> list[tuple[tuple[int, ...], int]]:
-    """Return places and counts of lists of both; raise ValueError at the first that cannot be."""
+    """Return the positions and counts of cells; raise ValueError at the first impossible cell."""
     if not isinstance(cells, list):
         raise ValueError(f"{name}: expected a list of cells, got {shown(cells)}")
     found: dict[tuple[int, ...], int] = {}
@@ -118,7 +120,7 @@ def _counted(name: str, cells: Any, shape: tuple[int, ...]) -> list[tuple[tuple[
             or not 0 < cell[-1] <= MOST_REPORTS
         ):
             raise ValueError(
-                f"{name}: expected whole numbers, a place within {list(shape)} and a count from 1 "
+                f"{name}: expected whole numbers, a cell within {list(shape)} and a count from 1 "
                 f"to {MOST_REPORTS:,}, got cell {shown(cell)}"
             )
         if tuple(cell[:-1]) in found:

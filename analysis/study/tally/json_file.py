@@ -1,4 +1,4 @@
-"""Reading files of JSON, and checking everything in them that can be checked."""
+"""The reader of JSON files, with messages that name the file and the member."""
 
 import json
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from analysis.core.errors import DataError, shown
 from analysis.survey.freeze import thaw
 from analysis.survey.survey import Survey, version_of
 
-#: The largest file, in bytes: the tally of a question of texts can have a million cells.
+#: The largest file, in bytes. The tally of a question of texts can have a million cells.
 LARGEST = 1 << 28
 
 #: The errors that reading a malformed file can raise.
@@ -19,12 +19,12 @@ _UNREADABLE = (
 
 
 def read_json(name: str, content: bytes, read: Callable[[Any], Any]) -> Any:
-    """Return what `read` makes of a file's JSON, in which each member stands once.
+    """Return the result of `read` for a file's JSON, in which each member must appear once.
 
     Raises
     ------
     DataError
-        If it is no JSON, or `read` raises; the message begins with the file's name.
+        If the file is not JSON, or if `read` raises. The message begins with the file's name.
     """
     if len(content) > LARGEST:
         raise DataError(f"{name}: expected at most {LARGEST >> 20} MiB, got more")
@@ -53,7 +53,7 @@ def _no_number(text: str) -> None:
 
 
 def member(name: str, read: Callable[[], Any]) -> Any:
-    """Return what `read` gives; its errors begin with the name of a member."""
+    """Return the result of `read`, whose errors then begin with the name of a member."""
     try:
         return read()
     except _UNREADABLE as error:
@@ -62,9 +62,9 @@ def member(name: str, read: Callable[[], Any]) -> Any:
 
 
 def read_frozen(data: Any) -> Survey:
-    """Return the frozen survey of what the API, a bundle's survey.json, or a tally says of it.
+    """Return the frozen survey in JSON from the API, a bundle's survey.json, or a tally.
 
-    Raise ValueError, or another error of `_UNREADABLE`, if it is none.
+    Raise ValueError, or another error of `_UNREADABLE`, if it is not a frozen survey.
     """
     if not isinstance(data, dict) or not {"survey", "randomizers"} <= set(data):
         raise ValueError(

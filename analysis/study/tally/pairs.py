@@ -1,4 +1,4 @@
-"""Counts of the rows of reports on one or two questions: all that a table of both is made of."""
+"""Counts of the rows of reports on one or two questions, from which a table is made."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,9 +17,9 @@ from analysis.study.tally.statement import Statement, read_whole, whole_number
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey
 
-#: What stands in a file of such counts under "deniable".
+#: The value of "deniable" in a file of such counts.
 KIND = "pairs-1"
-#: Reports are laid out one by one for a table, which takes 20 bytes each.
+#: The most reports. They are laid out one by one for a table, which takes 20 bytes each.
 MOST = 2**28
 
 
@@ -30,11 +30,11 @@ class CountedRows(Statement):
     Attributes
     ----------
     questions : tuple of Question
-        One or two.
+        One or two questions.
     rows : sequence
-        Tuples of the report on each question, as it was sent.
+        Tuples of the report on each question, as it was sent. No two rows are equal.
     often : (rows,) sequence of int
-        How many respondents made each row.
+        The number of respondents who made each row.
     """
 
     questions: tuple[Question, ...]
@@ -47,7 +47,7 @@ class CountedRows(Statement):
         return sum(self.often)
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as the JSON of a file: see `Statement.stated`."""
+        """Return the counts as the JSON of a file; see `Statement.stated`."""
         content = {
             "questions": [question.id for question in self.questions],
             "rows": [[*row, often] for row, often in zip(self.rows, self.often, strict=True)],
@@ -64,9 +64,9 @@ class CountedRows(Statement):
         }
 
     def columns(self, wanted: Sequence[str]) -> tuple[list[Column], list[str]]:
-        """Return columns of the same respondents, and notes that whoever reads them must know.
+        """Return columns of the same respondents, and notes that their reader must know.
 
-        Raise ValueError if there is no such column, or its question is not among these.
+        Raise ValueError if there is no such column, or if its question is not among these.
         """
         names, questions = chosen_columns(self.survey.questions, wanted)
         there = [question.id for question in self.questions]
@@ -81,12 +81,12 @@ class CountedRows(Statement):
 
 
 def read_rows(name: str, content: bytes, survey: Survey | None = None) -> CountedRows:
-    """Return what a file of `CountedRows.to_json` says; see `analysis.study.tally.reading`.
+    """Return the counts of a file that `CountedRows.to_json` made.
 
     Raises
     ------
     DataError
-        If it is no such file, or has a report that nobody can make.
+        If it is not such a file, or if it has an impossible report.
     """
     rows: CountedRows = read_json(name, content, lambda data: _rows(data, survey))
     return rows

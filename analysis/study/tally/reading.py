@@ -1,4 +1,4 @@
-"""Reading files of tallies, and checking everything in them that can be checked."""
+"""The reader of files of tallies, which checks everything in them that can be checked."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ def read_tally(name: str, content: bytes, survey: Survey | None = None) -> Tally
     Parameters
     ----------
     name : str
-        The file's, with which messages begin.
+        The file's name, with which messages begin.
     content : bytes
     survey : Survey, optional
         The frozen survey, for a file that does not hold it.
@@ -23,7 +23,7 @@ def read_tally(name: str, content: bytes, survey: Survey | None = None) -> Tally
     Raises
     ------
     DataError
-        If it is no tally that some reports have.
+        If it is not a tally, or not the tally of any reports.
     """
     tally: Tally = read_json(name, content, lambda data: _tally(data, survey))
     return tally

@@ -1,4 +1,4 @@
-"""The statement in a file of counts or reports: their wave, and the collectors that have them."""
+"""The statement in a file of counts or reports: their wave, and their collectors."""
 
 import re
 from collections import Counter
@@ -14,7 +14,7 @@ from analysis.study.tally.cells import MOST_REPORTS
 from analysis.study.tally.json_file import member, read_frozen
 from analysis.survey.survey import Survey
 
-#: Members that every such file has, but `sha256`.
+#: The members that every such file has, apart from `sha256`.
 _STATED = {
     *("deniable", "survey_id", "version", "wave", "open", "reports", "simulated", "sources"),
 }
@@ -23,9 +23,9 @@ _ID, _HASH = re.compile("[0-9a-f]{32}"), re.compile("[0-9a-f]{64}")
 
 @dataclass(frozen=True)
 class Source:
-    """A collector whose reports are counted: its random id, how many, and its file's hash.
+    """A collector whose reports are counted: its random id, their number, and its file's hash.
 
-    The hash is None in the collector's own file, whose content it is of.
+    The hash is None in the collector's own file, since it is the hash of that file's content.
     """
 
     collector: str
@@ -33,14 +33,14 @@ class Source:
     sha256: str | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON."""
+        """Return the source as JSON."""
         hashed = {} if self.sha256 is None else {"sha256": self.sha256}
         return {"collector": self.collector, "reports": self.reports, **hashed}
 
 
 @dataclass(frozen=True)
 class Statement:
-    """Of which wave of which version reports are, and which collectors have them.
+    """The wave and version of reports, and the collectors that received them.
 
     Attributes
     ----------
@@ -49,11 +49,11 @@ class Statement:
     number : int
         The wave.
     is_open : bool
-        Whether reports still came when they were counted.
+        Whether the wave was still open when the reports were counted.
     simulated : int
-        How many of the reports were simulated.
+        The number of simulated reports.
     sources : tuple of Source
-        The collectors, by their ids in order; none if nobody knows.
+        The collectors, in the order of their ids; empty if they are not known.
     """
 
     survey: Survey
@@ -70,7 +70,7 @@ class Statement:
     def stated(self, kind: str, reports: int, content: Mapping[str, Any]) -> dict[str, Any]:
         """Return the JSON of a file, with the SHA-256 of the RFC 8785 form of all else.
 
-        `kind` stands in it under "deniable", and `content` is what it has beside the statement.
+        `kind` is the value of "deniable", and `content` has the members besides the statement.
         """
         data = {
             "deniable": kind,
@@ -88,7 +88,7 @@ class Statement:
 
 
 def hash_of(content: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of the RFC 8785 form of all members but `sha256` itself."""
+    """Return the SHA-256 of the RFC 8785 form of all members except `sha256` itself."""
     rest = {name: value for name, value in content.items() if name != "sha256"}
     return sha256(rfc8785.dumps(rest)).hexdigest()
 
@@ -100,10 +100,10 @@ def read_whole(
     survey: Survey | None,
     optional: frozenset[str] = frozenset(),
 ) -> tuple[Statement, int]:
-    """Return the statement of what `Statement.stated` gave, and the number of reports.
+    """Return the statement in a result of `Statement.stated`, and the number of reports.
 
-    `content` and `optional` are its members beside the statement. `survey` is the frozen survey,
-    for a file that does not hold it. Raise ValueError if any of it cannot be.
+    `content` and `optional` are its members besides the statement. `survey` is the frozen survey,
+    for a file that does not hold it. Raise ValueError if a part of it is impossible.
     """
     _check_members(data, kind, {*_STATED, "sha256", *content}, {"survey", *optional})
     stated, reports = read_statement(data, survey), whole_number("reports", data["reports"])
@@ -114,7 +114,7 @@ def read_whole(
 
 
 def read_statement(data: dict[str, Any], survey: Survey | None) -> Statement:
-    """Return what a file states, also one that names neither collectors nor how many reports."""
+    """Return a file's statement. The file need not name collectors or the number of reports."""
     found = _survey_in(data, survey)
     if type(data["open"]) is not bool:
         raise ValueError(f"open: expected true or false, got {shown(data['open'])}")
@@ -124,7 +124,7 @@ def read_statement(data: dict[str, Any], survey: Survey | None) -> Statement:
 
 
 def _check_members(data: Any, kind: str, needed: set[str], optional: set[str]) -> None:
-    """Raise ValueError unless an object is of a kind, has these members, and the stated hash."""
+    """Raise ValueError unless an object has this kind, these members, and the stated hash."""
     if not isinstance(data, dict) or data.get("deniable") != kind:
         got = data.get("deniable") if isinstance(data, dict) else data
         raise ValueError(f'expected an object with "deniable": "{kind}", got {shown(got)}')
@@ -143,7 +143,7 @@ def _check_members(data: Any, kind: str, needed: set[str], optional: set[str]) -
 
 
 def _survey_in(data: dict[str, Any], survey: Survey | None) -> Survey:
-    """Return the frozen survey of a file, or the one given; ValueError if it is another's."""
+    """Return the frozen survey of a file, or the given one; raise ValueError if they differ."""
     found = member("survey", lambda: read_frozen(data["survey"])) if "survey" in data else survey
     if found is None:
         raise ValueError("survey: expected the frozen survey, got none; name its file: --survey")
@@ -162,14 +162,14 @@ def _survey_in(data: dict[str, Any], survey: Survey | None) -> Survey:
 
 
 def _wave_number(number: Any) -> int:
-    """Return the number of a wave; raise ValueError if it is none."""
+    """Return the number of a wave; raise ValueError unless it is one."""
     if type(number) is not int or not 1 <= number <= 1_000_000:
         raise ValueError(f"wave: expected a whole number from 1 to 1,000,000, got {shown(number)}")
     return number
 
 
 def whole_number(name: str, number: Any) -> int:
-    """Return a number of reports; raise ValueError if it is none."""
+    """Return a number of reports; raise ValueError unless it is one."""
     if type(number) is not int or not 0 <= number <= MOST_REPORTS:
         raise ValueError(
             f"{name}: expected a whole number from 0 to {MOST_REPORTS:,}, got {shown(number)}"
@@ -178,7 +178,7 @@ def whole_number(name: str, number: Any) -> int:
 
 
 def _sources_in(data: Any) -> tuple[Source, ...]:
-    """Return the collectors of a file; raise ValueError if they are not stated as they should."""
+    """Return the collectors of a file; raise ValueError if they are not in the right form."""
     if not isinstance(data, list):
         raise ValueError(f"sources: expected a list of collectors, got {shown(data)}")
     found = []
@@ -198,7 +198,7 @@ def _sources_in(data: Any) -> tuple[Source, ...]:
 
 
 def _check_sources(sources: tuple[Source, ...], reports: int) -> None:
-    """Raise ValueError if a collector is there twice, or they have another number of reports."""
+    """Raise ValueError if a collector appears twice, or if the sum of reports is another."""
     twice = [name for name, n in Counter(one.collector for one in sources).items() if n > 1]
     if twice:
         raise ValueError(f"sources: expected each collector once, got {twice[0]} again")
