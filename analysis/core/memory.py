@@ -49,7 +49,7 @@ def check_frozen(question: _Spec, remembers: bool) -> None:
     `remembers` says whether its randomizer has a memory.
     """
     if type(question.get("stable", False)) is not bool or (is_stable(question) and not remembers):
-        raise ValueError(f"question {question['id']}: stable must be about a memory")
+        raise ValueError(f"question {question['id']}: stable must be left out without a memory")
     if "memory" in question and (question["memory"] != PROTOCOL or not remembers):
         raise ValueError(f"question {question['id']}: memory must be {PROTOCOL}, or left out")
 

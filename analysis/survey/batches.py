@@ -1,8 +1,8 @@
-"""When results are shown: from a minimum of reports on, and then in batches.
+"""The times when results are shown: from a minimum of reports on, and then in batches.
 
-Whoever looks at results before and after one report sees that report. So what is shown while a
-survey is open is a snapshot, taken when a batch of reports was complete, and the one before the
-last: then closing adds at least a batch, too. Raw reports carry no number of a batch.
+Somebody who sees results before and after one report sees that report. So an open survey shows a
+snapshot, which was taken when a batch of reports was complete. It shows the snapshot before the
+last, so that closing adds at least a batch, too. Raw reports carry no number of a batch.
 """
 
 from collections.abc import Collection, Mapping
@@ -11,31 +11,32 @@ from typing import Any, NamedTuple
 
 from analysis.survey.document import Table
 
-#: The smallest batch, and the smallest number of reports that is shown at all, of any survey.
+#: The smallest batch, and the smallest number of reports that is shown, of any survey.
 SMALLEST_BATCH, SMALLEST_MINIMUM = 10, 20
 
 #: The key of the questions whose results are public.
 PUBLIC = "public"
 
-#: A batch is at least one report in so many: more would be work and show nothing new.
+#: A batch has at least one in this many reports. More batches would be work and show nothing new.
 _SHARE = 100
 
 
 @dataclass(frozen=True)
 class Steps:
-    """The steps of results: from `minimum` reports on, then at least `batch` more at a time."""
+    """The steps of results: from `minimum` reports on, and then at least `batch` more at a time."""
 
     batch: int = 50
     minimum: int = 100
 
 
 class Cell(NamedTuple):
-    """The reports of one version in one wave: how many came, and how many two snapshots hold.
+    """The numbers of reports of one version in one wave: all, and those of two snapshots.
 
-    `shown` is the snapshot that is shown, `next` the one after it; both are counts of reports.
-    `settled` says that the wave was closed when all reports were shown, and was not opened since:
-    then single reports may be shown, which carry no number of a batch. Once it was opened again
-    that takes another batch, since whether any came would be told else.
+    `shown` is the snapshot that is shown, and `next` is the one after it. Both are numbers of
+    reports. `settled` says that the wave was closed when all reports were shown, and was not opened
+    since. Then single reports, which carry no number of a batch, may be shown. If the wave is
+    opened again, that takes another batch, since otherwise it would reveal whether any reports
+    came.
     """
 
     n: int = 0
@@ -44,35 +45,35 @@ class Cell(NamedTuple):
     settled: bool = False
 
     def after(self, more: int, steps: Steps) -> "Cell":
-        """Return the cell with so many reports more; a snapshot is taken if a batch is complete."""
+        """Return the cell with `more` reports added. A snapshot is taken if a batch is complete."""
         n = self.n + more
         if n < self.next + max(steps.batch, self.next // _SHARE):
             return self._replace(n=n)
         return self._replace(n=n, shown=self.next, next=n)
 
     def closed(self, steps: Steps) -> "Cell":
-        """Return the cell once its wave takes no more reports: all are shown, if they are a batch.
+        """Return the cell after its wave is closed. All reports are shown if they complete a batch.
 
-        A wave that was opened again, and closed after a few reports, shows what it showed before.
+        A wave that was opened again, and closed after a few reports, shows the same as before.
         """
         if self.n < self.shown + steps.batch:
             return self
         return Cell(self.n, self.n, self.n, settled=True)
 
     def opened(self) -> "Cell":
-        """Return the cell once its wave takes reports again."""
+        """Return the cell after its wave is opened again."""
         return self._replace(settled=False)
 
 
 def read_results(table: Table, questions: Collection[str]) -> dict[str, Any]:
-    """Return what `[results]` says, as the frozen survey has it; nothing for the defaults.
+    """Return the content of `[results]` in its frozen form, which is empty for the defaults.
 
-    `questions` are the ids of those that are asked: the results of some can be public.
+    `questions` are the ids of the survey's questions. The results of some can be public.
 
     Raises
     ------
     SurveyError
-        If a number is too small, the minimum is less than a batch, or a question is not asked.
+        If a number is too small, if the minimum is less than a batch, or if a question is unknown.
     """
     part = table.part("results")
     public = part.take(
@@ -108,6 +109,6 @@ def _read_number(part: Table, name: str, least: int) -> int:
 
 
 def steps_of(spec: Mapping[str, Any]) -> Steps:
-    """Return how the results of a frozen survey are shown."""
+    """Return the steps in which the results of a frozen survey are shown."""
     given = spec.get("results", {})
     return replace(Steps(), **{key: given[key] for key in given if key != PUBLIC})

@@ -1,4 +1,4 @@
-"""The facts for an author about each question before publishing: mechanism, ε, and price."""
+"""The facts about each question for its author before publishing: mechanism, ε, and cost."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,21 +10,22 @@ from analysis.survey.joint_draw import JointDraw
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey, wishes_of
 
-#: Why a mechanism that has not the least variance is there: it was named, or a table was.
+#: The reasons for a mechanism that does not have the least variance.
 _WHY = ("named by the author", "drawn with others")
 
 
 @dataclass(frozen=True)
 class Check:
-    """One question; the columns of the table that `check` prints.
+    """The facts about one question. Its fields are the columns of the table that `check` prints.
 
-    `odds` is e^ε: a set of reports is at most that many times as likely under one answer as under
-    another, plus `delta`. `variance` is that of one report, by `selection.variance`. `why` says
-    whether it is the least. `runner_up` names the best other mechanism, and how many times as many
-    respondents it would take for the same variance; `saving` is that factor as a number, infinite
-    if there is no other. One fake report can weigh as much as `poisoning` honest people. `steps` is
-    how many equal steps a number is rounded to, None for other kinds; `remark` what the author must
-    know of what the mechanism chose, empty if nothing.
+    `odds` is e^ε: the probability of a set of reports under one answer is at most that many times
+    its probability under another, plus `delta`. `variance` is that of one report, by
+    `selection.variance`. `why` says whether it is the least. `runner_up` names the best other
+    mechanism, and by what factor it would take more respondents for the same variance. `saving` is
+    that factor as a number, infinite if there is no other. One fake report can weigh as much as
+    `poisoning` honest people. `steps` is the number of equal steps to which a number is rounded;
+    None for other kinds. `remark` is what the author must know about the mechanism's choices; empty
+    if nothing.
     """
 
     question: str
@@ -56,7 +57,7 @@ def _check(question: Question, joint: JointDraw | None) -> Check:
     asked = wishes_of(spec)
     wishes = {key: value for key, value in asked.items() if key in ("aim", "prior")}
     chosen = variance(mechanism, randomizer, domain, wishes)
-    # For one draw of several questions, the alternative is a draw for each, at the same total.
+    # For a draw of several questions, the alternative is a draw for each, with the same total.
     alone = Fraction(repr(spec["epsilon"])) if joint is None else joint.share_of_each
     fitting = candidates(domain, alone, wishes, forever_of(spec))
     others = [other for other in fitting if other.mechanism is not mechanism]
@@ -83,7 +84,7 @@ def _check(question: Question, joint: JointDraw | None) -> Check:
 
 
 def _named(other: Candidate, joint: JointDraw | None) -> str:
-    """Return the name of another mechanism; of a draw by itself, with the ε that it would have."""
+    """Return the name of another mechanism, and for a separate draw the ε that it would have."""
     if joint is None:
         return other.mechanism.name
     return f"{other.mechanism.name} alone at {float(joint.share_of_each):.3g}"

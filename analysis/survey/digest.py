@@ -1,9 +1,9 @@
-"""The digest of a question: its randomizer, and all that gives an answer its meaning.
+"""The digest of a question: of its randomizer, and of all that gives an answer its meaning.
 
-A permanent draw belongs to a digest. Equal answers of versions with one digest are one fact and one
-input, so they share their permanent draws. Where labels, units or headings change, the same input
-is another fact: with one digest for both, somebody who rotates the labels would read a constant
-fact through every permanent draw.
+A permanent draw belongs to a digest. Equal answers of versions with the same digest are the same
+fact and the same input, so they share their permanent draws. If labels, units or headings change,
+the same input is another fact. If both had the same digest, an author who rotates the labels would
+see a constant fact through every permanent draw.
 """
 
 import hashlib
@@ -15,31 +15,31 @@ import rfc8785
 
 from analysis.core.memory import is_stable
 
-#: The kind of an entry that is shown and not asked: it has no randomizer, and no report names it.
+#: The kind of an entry that is shown and not asked. It has no randomizer, and no report names it.
 NOTE = "note"
 
-#: Keys of a question that give its answers no meaning: how it is shown, what it costs and how it is
-#: analyzed. All others are in the digest, new ones too, and the section is, as heading in force.
+#: The keys of a question that do not change its answers' meaning: its display, its cost and its
+#: analysis. All others are in the digest, including new keys. The section is in it as a heading.
 WITHOUT_MEANING = (
     *("new_page", "section", "slider", "epsilon", "epsilon_forever", "mechanism", "memory"),
     *("aim", "prior", "letters", "reason", "random_order"),
 )
 
-#: Keys of a note that say nothing about the questions below it.
+#: The keys of a note that say nothing about the questions below it.
 _OF_NOTES = ("id", "kind", "new_page", "section")
 
-#: Keys of a question that its answers' inputs depend on, by the first protocol.
+#: The keys of a question on which its answers' inputs depend, by the first protocol.
 _MAPPING = ("kind", "no_answer", "options", "at_most", "min", "max", "longest")
 
 
 def above(entries: Sequence[dict[str, Any]], question: dict[str, Any]) -> dict[str, Any]:
-    """Return what stands above a question of a survey and can change what it means.
+    """Return the texts above a question of a survey that can change its meaning.
 
     Returns
     -------
     dict
-        ``section``, the heading in force, if there is one. ``notes``, those between that heading
-        and the question. ``help``, of a matrix' first row, for the other rows.
+        ``section``: the question's heading, if there is one. ``notes``: the notes between that
+        heading and the question. ``help``: that of a matrix's first row, for its other rows.
     """
     surroundings: dict[str, Any] = {"notes": []}
     for entry in entries:
@@ -59,7 +59,7 @@ def above(entries: Sequence[dict[str, Any]], question: dict[str, Any]) -> dict[s
 def digest_of(
     spec: dict[str, Any], randomizer: dict[str, Any], surroundings: dict[str, Any]
 ) -> bytes:
-    """Return SHA-256 of a frozen question without what is named in `WITHOUT_MEANING`.
+    """Return the SHA-256 of a frozen question without the keys of `WITHOUT_MEANING`.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def digest_of(
 
 
 def first_digest_of(spec: dict[str, Any], randomizer: dict[str, Any]) -> bytes:
-    """Return the digest by the first protocol: it knows options by their ids alone."""
+    """Return the digest by the first protocol, which has the ids of options without labels."""
     stable = is_stable(spec)
     asked = {key: spec[key] for key in _MAPPING if key in spec}
     if "options" in asked:
@@ -86,7 +86,7 @@ def first_digest_of(spec: dict[str, Any], randomizer: dict[str, Any]) -> bytes:
 
 
 def groups_of(entries: Iterable[dict[str, Any]]) -> list[Sequence[dict[str, Any]]]:
-    """Return the rows of each matrix together, in a group, and each other entry alone."""
+    """Return groups of entries: the rows of each matrix together, and each other entry alone."""
     groups: list[Sequence[dict[str, Any]]] = []
     for matrix, group in groupby(entries, key=lambda entry: entry.get("matrix")):
         rows = list(group)

@@ -1,4 +1,4 @@
-"""Reading a survey file: tables are read key by key, and each error names its place."""
+"""The reader of a survey file. Tables are read key by key, and each error names its position."""
 
 import re
 import tomllib
@@ -11,10 +11,10 @@ from typing import Any
 from analysis.core.errors import SurveyError, shown
 from analysis.survey.files import read_file
 
-#: Ids of surveys, questions and options.
+#: The form of ids of surveys, questions and options.
 ID = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 _ID_RULE = "an id of a-z, 0-9 and -, not starting with -, at most 64 long"
-#: The beginning of an earlier answer's place in a text.
+#: The beginning of the mark that an earlier answer replaces in a text.
 ANSWER_MARK = "{answer"
 _MISSING = object()
 
@@ -25,7 +25,7 @@ def read_toml(path: Path) -> dict[str, Any]:
     Raises
     ------
     SurveyError
-        If there is no such file, or it is not readable, not text, or not TOML.
+        If there is no such file, or if it cannot be read, is not text, or is not TOML.
     """
     try:
         text = read_file(path).decode("utf-8-sig")
@@ -40,12 +40,12 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def parsed(text: str, path: str) -> dict[str, Any]:
-    """Return the tables of a TOML text, with exact decimals; `path` is how messages name it.
+    """Return the tables of a TOML text, with exact decimals; `path` is its name in messages.
 
     Raises
     ------
     SurveyError
-        If it is not TOML.
+        If the text is not TOML.
     """
     try:
         return tomllib.loads(text, parse_float=Decimal)
@@ -59,7 +59,7 @@ def parsed(text: str, path: str) -> dict[str, Any]:
         raise SurveyError(f"{path}: not a survey: tables or lists nested too deeply") from None
 
 
-#: What no text has, and many programs that read one take for its end, or for a command.
+#: Characters that no text needs, and that many programs take for its end or for a command.
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
@@ -69,16 +69,16 @@ def _is_text(value: Any) -> bool:
 
 
 class Table:
-    """One table of a survey file, with the name of its place and the keys that were read so far.
+    """A table of a survey file, with its position for messages and the keys that were read so far.
 
     Parameters
     ----------
     data : dict
         The table as parsed.
     place : str
-        How messages begin, such as ``canteen.toml: question "meat"``.
+        The beginning of messages, such as ``canteen.toml: question "meat"``.
     languages : sequence of str
-        The languages that texts may be given in; none if every text is plain.
+        The languages of texts; empty if every text is a plain string.
     folder : Path
         Where the files lie that it names.
     """
@@ -90,18 +90,18 @@ class Table:
         self._known: list[str] = []
 
     def error(self, key: str, expected: str) -> SurveyError:
-        """Return the error that `key` must be what is `expected`."""
+        """Return the error that `key` must be `expected`, and what it is instead."""
         if key in self._data:
             got = shown(self._data[key])
         else:
             near = get_close_matches(key, [k for k in self._data if k not in self._known], 1)
-            got = f"nothing; is {near[0]} meant to be it?" if near else "nothing"
+            got = f"nothing; is {near[0]} a typing error?" if near else "nothing"
         return SurveyError(f"{self.place}: {key} must be {expected}, got {got}")
 
     def take(
         self, key: str, fits: Callable[[Any], bool], expected: str, default: Any = _MISSING
     ) -> Any:
-        """Return the value of `key` if it `fits`; `default` if it is missing and there is one."""
+        """Return the value of `key` if it `fits`, or `default` if the key is missing."""
         self._known.append(key)
         if key not in self._data and default is not _MISSING:
             return default
@@ -111,7 +111,7 @@ class Table:
         return value
 
     def peek(self, key: str) -> Any:
-        """Return what stands at `key`, whatever it is; None if nothing does."""
+        """Return the value of `key` without a check; None if the key is missing."""
         return self._data.get(key)
 
     def refuse(self, key: str, why: str) -> None:
@@ -119,12 +119,12 @@ class Table:
         self.take(key, lambda _: False, f"left out: {why}", default=None)
 
     def part(self, key: str) -> "Table":
-        """Return the table at `key`, of plain texts; an empty one if it is missing."""
+        """Return the table at `key`, with plain texts, or an empty table if the key is missing."""
         data = self.take(key, lambda value: isinstance(value, dict), "a table", default={})
         return Table(data, f"{self.place}: [{key}]")
 
     def identifier(self) -> str:
-        """Return the id, by the rule for all ids."""
+        """Return the table's id, after checking it by the rule for all ids."""
         value: str = self.take(
             "id", lambda value: isinstance(value, str) and bool(ID.fullmatch(value)), _ID_RULE
         )
@@ -133,12 +133,12 @@ class Table:
     def text(self, key: str, default: Any = _MISSING, may_tell_answers: bool = False) -> Any:
         """Return a text: a string, or a table with one string for each language of the survey.
 
-        If it `may_tell_answers`, `analysis.survey.piping` checks how it does.
+        If it `may_tell_answers`, `analysis.survey.piping` checks the earlier answers in it.
         """
 
         def fits(value: Any) -> bool:
             if isinstance(value, dict):
-                return sorted(value) == sorted(self.languages)  # each of them was looked at
+                return sorted(value) == sorted(self.languages)  # each text was checked above
             return _is_text(value)
 
         each = f", or a table of texts for {', '.join(self.languages)}" if self.languages else ""
@@ -179,7 +179,7 @@ class Table:
         return value
 
     def flag(self, key: str) -> bool:
-        """Return true or false; false if missing."""
+        """Return true or false; false if the key is missing."""
         return bool(self.take(key, lambda value: isinstance(value, bool), "true or false", False))
 
     def tables(
@@ -211,5 +211,5 @@ class Table:
 
 
 def plain(number: Decimal) -> int | float:
-    """Return a number as JSON shows it: whole ones without a point."""
+    """Return a number in the form of JSON, in which whole numbers have no point."""
     return int(number) if number == number.to_integral_value() else float(number)

@@ -1,7 +1,7 @@
-"""The only module that opens a user's files: regular ones, without waiting for anybody.
+"""The only module that opens a user's files. It opens regular files only, and never waits.
 
-A survey file names other files, and its author need not be the one who publishes it. So these must
-lie in its own folder, and no name leads to a device or to a pipe without a writer.
+A survey file names other files, and somebody other than its author may publish it. So the named
+files must lie in its own folder, and must not be devices or pipes.
 """
 
 import errno
@@ -10,8 +10,8 @@ import stat
 from pathlib import Path
 from typing import BinaryIO
 
-#: The largest survey file, design file and file of candidates, in bytes: 20,000 candidates of 200
-#: letters each.
+#: The largest survey file, design file and file of candidates, in bytes. 20,000 candidates of 200
+#: letters fit in.
 LARGEST_FILE = 4 << 20
 
 # Opening a pipe without a writer would otherwise block.
@@ -24,27 +24,27 @@ def open_file(path: Path) -> BinaryIO:
     Raises
     ------
     OSError
-        If there is no such file, it may not be read, or it is a folder, a device or a pipe.
+        If there is no such file, if it may not be read, or if it is a folder, a device or a pipe.
     """
     return _regular(_open(str(path), _FLAGS))
 
 
 def read_file(path: Path) -> bytes:
-    """Return the content of a regular file of at most `LARGEST_FILE` bytes, else OSError."""
+    """Return the content of a regular file of at most `LARGEST_FILE` bytes, or raise OSError."""
     with open_file(path) as file:
         return _content(file)
 
 
 def read_file_within(folder: Path, name: str) -> bytes:
-    """Return the content of a file whose name stands in another file of this folder.
+    """Return the content of a file that another file of this folder names.
 
     The file must lie in the folder after symbolic links are resolved. Then each part of its path is
-    opened without following links, so that nobody can exchange one after the check.
+    opened without following links, so that nobody can replace one after the check.
 
     Raises
     ------
     OSError
-        As `open_file`, and if the file lies outside of the folder or is too large.
+        As `open_file` does, and if the file lies outside the folder or is too large.
     """
     try:
         root = folder.resolve(strict=True)
@@ -68,7 +68,7 @@ def read_file_within(folder: Path, name: str) -> bytes:
 
 
 def _open(name: str, flags: int, folder: int | None = None) -> int:
-    """Return the descriptor of a file, which is relative to an opened folder, if one is given."""
+    """Return the descriptor of a file, whose name is relative to the opened `folder`, if given."""
     try:
         return os.open(name, flags, dir_fd=folder)
     except ValueError as error:  # a null character
@@ -76,7 +76,7 @@ def _open(name: str, flags: int, folder: int | None = None) -> int:
 
 
 def _regular(descriptor: int) -> BinaryIO:
-    """Return the file of a descriptor, which is closed if it is no regular file."""
+    """Return the file of a descriptor; close it and raise OSError unless it is a regular file."""
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise OSError(errno.EINVAL, "expected a regular file, got a folder, a device or a pipe")
@@ -84,7 +84,7 @@ def _regular(descriptor: int) -> BinaryIO:
 
 
 def _content(file: BinaryIO) -> bytes:
-    """Return the content of a file; OSError if it is too large."""
+    """Return the content of a file; raise OSError if it is too large."""
     content = file.read(LARGEST_FILE + 1)
     if len(content) > LARGEST_FILE:
         raise OSError(errno.EFBIG, f"expected at most {LARGEST_FILE >> 20} MiB, got more")

@@ -1,7 +1,7 @@
-"""From a checked survey to the frozen one that everybody answers, and from its stored form back.
+"""Freeze a checked survey into the form that everybody answers, and thaw its stored form.
 
-Mechanisms are chosen and compiled once. What is read back is believed in nothing that can be
-checked: hash, randomizers, and the limits that are stated.
+Mechanisms are chosen and compiled once. Thawing checks all that can be checked: the hash, the
+randomizers, and the stated limits.
 """
 
 import json
@@ -92,22 +92,22 @@ def _joined(
 
 
 def thaw(data: dict[str, Any], version: str) -> Survey:
-    """Return the survey that `Survey.to_json` gave, after checking all that can be checked.
+    """Return the survey that `Survey.to_json` wrote, after checking all that can be checked.
 
     Raises
     ------
     ValueError
-        If the version is not its hash, or a randomizer is unsound or spends more ε than asked.
+        If the version is not its hash, or if a randomizer is unsound or spends more ε than asked.
     """
     survey, randomizers = data["survey"], data["randomizers"]
     if version_of(data) != version:
-        raise ValueError(f"survey {survey['id']}: stored form is not version {version}")
+        raise ValueError(f"survey {survey['id']}: the stored form does not have version {version}")
     drawn, marginals = _thawed_together(survey, randomizers)
     alone = [spec["id"] for spec in asked_in(survey) if spec["id"] not in marginals]
     if set(randomizers) != {*alone, *drawn}:
         raise ValueError(
-            f"survey {survey['id']}: every question must have a randomizer, of its own or of its "
-            "table, and no note"
+            f"survey {survey['id']}: every question must have a randomizer, its own or its "
+            "table's, and notes must have none"
         )
     places: dict[str, Place] = {}
     for table in survey.get("together", []):
@@ -128,7 +128,8 @@ def thaw(data: dict[str, Any], version: str) -> Survey:
         mechanism = MECHANISMS.get(spec["mechanism"]["name"])
         if mechanism is None or ("shows_if" in spec and not spec["no_answer"]):
             raise ValueError(
-                f"question {spec['id']}: a hidden answer must have a value, a mechanism a name"
+                f"question {spec['id']}: its mechanism must be known, and no_answer must be true "
+                "if it has shows_if"
             )
         if randomizer.delta > Fraction(repr(spec.get("delta", 0))):
             raise ValueError(f"question {spec['id']}: its delta is more than was asked for")
@@ -149,7 +150,8 @@ def _thawed_together(
     Raises
     ------
     ValueError
-        If one is unsound or spends more than its table states, or a question is not there once.
+        If a randomizer is unsound or spends more than its table states, or if a question is missing
+        or named twice.
     """
     drawn: dict[str, JointRandomizer] = {}
     marginals: dict[str, Marginal] = {}
@@ -158,9 +160,11 @@ def _thawed_together(
     for table in survey.get("together", []):
         names, place = table["questions"], f"together {table['id']}"
         if table["id"] in drawn or table["id"] in {entry["id"] for entry in survey["questions"]}:
-            raise ValueError(f"{place}: no question and no other table may have its id")
+            raise ValueError(
+                f"{place}: its id must differ from those of all questions, notes and other tables"
+            )
         if len(set(names)) != len(names) or any(n not in specs or n in marginals for n in names):
-            raise ValueError(f"{place}: each question must be there, and in one table once")
+            raise ValueError(f"{place}: each question must be in the survey, and in one table only")
         try:
             samples = sampled(table, [specs[name] for name in names])
             if "ask" in table and not samples:
@@ -172,7 +176,7 @@ def _thawed_together(
         except ValueError as error:
             raise ValueError(f"{place}: {error}") from None
         if len(joint.encoders) != len(names):
-            raise ValueError(f"{place}: it must have an encoder for each question")
+            raise ValueError(f"{place}: its randomizer must have an encoder for each question")
         for name, marginal in zip(names, joint.marginals, strict=True):
             stated = specs[name]
             check_frozen(stated, False)
@@ -186,7 +190,7 @@ def _thawed_together(
 
 
 def _places(table: dict[str, Any], joint: JointRandomizer) -> dict[str, Place]:
-    """Return the part of the draw that each question of a table is; of several, the first."""
+    """Return each question's part of a table's draw, or its first part if it has several."""
     return {
         name: Place(table["id"], joint.channel, parts.start)
         for name, parts in zip(table["questions"], joint.parts, strict=True)
@@ -203,10 +207,10 @@ def _check_tables(tables: Any) -> None:
         total, each = table["epsilon"], table["epsilon_each"]
         names = table["questions"]
         if not (isinstance(table["id"], str) and ID.fullmatch(table["id"])):
-            raise ValueError("together: id must be that of a table")
+            raise ValueError("together: id must be an id of a-z, 0-9 and -, at most 64 long")
         if not (isinstance(names, list) and 2 <= len(names) <= MOST_PARTS):
             raise ValueError(
-                f"together {table['id']}: it must have 2 questions at least, {MOST_PARTS} at most"
+                f"together {table['id']}: it must have from 2 to {MOST_PARTS} questions"
             )
         if not all(type(limit) in (int, float) for limit in (total, each)) or not each <= total:
             raise ValueError(f"together {table['id']}: epsilon_each must be at most epsilon")
@@ -220,5 +224,5 @@ def _check_tables(tables: Any) -> None:
 
 
 def _tables(spec: dict[str, Any]) -> dict[str, str]:
-    """Return the id of the ``[[together]]`` table of each question that has one."""
+    """Return the id of the ``[[together]]`` table of each question that is in one."""
     return {name: table["id"] for table in spec.get("together", []) for name in table["questions"]}

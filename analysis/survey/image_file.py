@@ -1,7 +1,7 @@
-"""Reading the images that a survey file names: they become part of the frozen survey.
+"""The reader of the images that a survey file names, which become part of the frozen survey.
 
-So the survey's version pins them, the page loads nothing of them from elsewhere, and no request
-tells which of them is seen.
+So the survey's version fixes them, the page does not load them from elsewhere, and no request
+reveals which of them a respondent sees.
 """
 
 from base64 import b64encode
@@ -11,12 +11,12 @@ from analysis.core.errors import SurveyError
 from analysis.survey.document import Table
 from analysis.survey.files import read_file_within
 
-#: The largest file of an image, in bytes: a third of a second on a slow phone.
+#: The largest file of an image, in bytes. It takes a third of a second on a slow phone.
 LARGEST_IMAGE = 64 * 1024
 
 
 def read_image(table: Table, key: str) -> dict[str, Any] | None:
-    """Return the image whose file `key` names, as it is frozen; None if it names none.
+    """Return the image whose file `key` names, in its frozen form; None without the key.
 
     Returns
     -------
@@ -26,7 +26,7 @@ def read_image(table: Table, key: str) -> dict[str, Any] | None:
     Raises
     ------
     SurveyError
-        If it is no file in the survey's folder, too large, or neither PNG nor JPEG.
+        If it is not a file in the survey's folder, is too large, or is neither PNG nor JPEG.
     """
     name = table.take(
         key,
@@ -69,7 +69,7 @@ def _size_of_jpeg(content: bytes) -> tuple[int, int] | None:
     place = 2
     while place + 9 <= len(content) and content[place] == 0xFF:
         marker, length = content[place + 1], int.from_bytes(content[place + 2 : place + 4], "big")
-        # A start of frame; the others of this range define tables.
+        # This is a start of frame. The other markers of this range define tables.
         if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
             height, width = content[place + 5 : place + 7], content[place + 7 : place + 9]
             return int.from_bytes(width, "big"), int.from_bytes(height, "big")

@@ -1,4 +1,4 @@
-"""Several questions of a frozen survey that are drawn together: with their limits and price."""
+"""Several questions of a frozen survey that are drawn together, with their limits and cost."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -29,14 +29,14 @@ from analysis.survey.question import Question
 class JointDraw:
     """One ``[[together]]`` table of a frozen survey, and its questions in the table's order.
 
-    The ledger prices it as it does a question that is drawn alone.
+    The ledger charges it like a question that is drawn alone.
     """
 
     spec: dict[str, Any]
     randomizer: JointRandomizer
     questions: tuple[Question, ...]
 
-    #: Every wave is drawn anew: the device remembers nothing, and every report costs as much.
+    #: Every wave is drawn anew, so there is no memory, and every report costs the same.
     memo = None
     stable = False
     mechanism_name = TOGETHER
@@ -53,13 +53,13 @@ class JointDraw:
 
     @property
     def samples(self) -> tuple[tuple[int, ...], ...]:
-        """The sets of questions that one person can be asked: places of them, in order."""
+        """The sets of questions that one person can be asked, as positions in order."""
         return self.randomizer.samples
 
     def asked_of(self, memory: Memory, wave: int) -> tuple[int, ...] | None:
-        """Return the questions that a device is asked in a wave; None if they are all.
+        """Return the questions that a device is asked in a wave; None if all are asked.
 
-        They are drawn from what the device remembers, before anything is answered.
+        They are drawn from the device's secret, before anything is answered.
         """
         if not self.randomizer.asks_some:
             return None
@@ -69,7 +69,7 @@ class JointDraw:
     def savings(self) -> tuple[float, float]:
         """The factors by which separate draws of the same total would need more respondents.
 
-        The first is for shares, the second for pairs of answers: see `joint_design.savings`.
+        The first is for shares, the second for pairs of answers; see `joint_design.savings`.
         """
         parts, total = parts_of(question.spec for question in self.questions), self.spec["epsilon"]
         own = self.randomizer.parts
@@ -87,8 +87,8 @@ class JointDraw:
     def times_if_all_asked(self) -> float | None:
         """The factor of respondents, for shares, if everybody were asked every question.
 
-        The limits are the same. It is one over a mean over questions; None if all are asked, or if
-        there is no such draw.
+        The limits are the same. It is one over a mean over questions. It is None if all are asked,
+        or if there is no such draw.
         """
         if not self.randomizer.asks_some:
             return None
@@ -105,21 +105,21 @@ class JointDraw:
 
     @property
     def share_of_each(self) -> Fraction:
-        """The ε that each question would have if all were drawn one by one at the same total."""
+        """The ε that each question would have if all had separate draws with the same total."""
         return Fraction(repr(self.spec["epsilon"])) / len(self.questions)
 
     @property
     def meaning(self) -> str:
-        """Return no meaning, since the price does not depend on what the answers mean."""
+        """Return an empty text, since the cost does not depend on the meaning of the answers."""
         return self.id
 
     @property
     def terms(self) -> dict[str, Any]:
-        """Everything that the price of its reports depends on."""
+        """All that the cost of its reports depends on."""
         return {"id": self.id, "randomizer": self.randomizer.to_json()}
 
     def spent(self, reports: int, stable: bool = False, agrees: bool = True) -> int:
-        """Return what so many reports cost together, in millionths of ε: their sum."""
+        """Return the cost of `reports` reports together, in millionths of ε, which is their sum."""
         return reports * self.randomizer.charge
 
     def reports(
@@ -130,9 +130,9 @@ class JointDraw:
         words: Iterator[int],
         wave: int = 1,
     ) -> dict[str, Any]:
-        """Return the reports on its answers, by the ids of its questions, as a device draws them.
+        """Return the reports on its answers by the ids of its questions, drawn as on a device.
 
-        Of the device's secret only which questions are asked follows: no answer is remembered.
+        The device's secret only determines the questions that are asked. There is no memory.
         """
         asked = self.asked_of(Memory.of(secret, survey_id, self.id, bytes(32)), wave)
         values = [
@@ -143,7 +143,7 @@ class JointDraw:
         return dict(zip((question.id for question in self.questions), reports, strict=True))
 
     def check_asked(self, reports: Mapping[str, Any]) -> None:
-        """Raise ReportError unless there are reports on questions that are asked together.
+        """Raise ReportError unless the reports are on questions that are asked together.
 
         Preconditions: each report is one that its question can have.
         """
@@ -161,7 +161,7 @@ class JointDraw:
     def charge_of(self, questions: Iterable[Question]) -> int:
         """Return the most that one report reveals about some of its questions, in millionths of ε.
 
-        It is what somebody learns who knows the answers to all others.
+        It is the limit against somebody who knows the answers to all other questions.
         """
         ids = {question.id for question in questions}
         places = [place for place, question in enumerate(self.questions) if question.id in ids]
@@ -174,7 +174,7 @@ def compile_together(spec: dict[str, Any], questions: Iterable[dict[str, Any]]) 
     Raises
     ------
     ValueError
-        If there is no design within its limits.
+        If there is no design within the limits.
     """
     asked = list(questions)
     domains = [KINDS[question["kind"]].domain(question) for question in asked]
@@ -191,10 +191,10 @@ def compile_together(spec: dict[str, Any], questions: Iterable[dict[str, Any]]) 
 def sampled(
     spec: dict[str, Any], questions: Sequence[dict[str, Any]]
 ) -> tuple[tuple[int, ...], ...]:
-    """Return all sets of ``ask`` of a table's questions that can be asked together, in order.
+    """Return all sets of ``ask`` questions of a table that can be asked together, in order.
 
-    Whoever is asked a question is asked those, too, on whose answers it depends. If all questions
-    are asked, there are no such sets.
+    A person who is asked a question is also asked those on whose answers it depends. The result is
+    empty if all questions are asked.
     """
     if "ask" not in spec:
         return ()
@@ -210,9 +210,9 @@ def sampled(
 
 
 def parts_of(questions: Iterable[dict[str, Any]]) -> tuple[Part, ...]:
-    """Return what a design must know of questions: all answers of one are equally common.
+    """Return the parts of questions for a design, which assumes equally common answers.
 
-    Of options, it is the share at which variances of their mechanisms are compared.
+    For options, the share is that at which variances of their mechanisms are compared.
     """
     parts: list[Part] = []
     for question in questions:
@@ -226,5 +226,5 @@ def parts_of(questions: Iterable[dict[str, Any]]) -> tuple[Part, ...]:
 
 
 def limits_of(spec: dict[str, Any]) -> tuple[Fraction, Fraction]:
-    """Return the ε of all answers together, and of one for somebody who knows the others."""
+    """Return the ε of all answers together, and of one answer against those who know the others."""
     return Fraction(repr(spec["epsilon"])), Fraction(repr(spec["epsilon_each"]))

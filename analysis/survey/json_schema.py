@@ -1,4 +1,4 @@
-"""The words of JSON Schema in which kinds and the server describe what a survey looks like."""
+"""The parts of JSON Schema with which kinds and the server describe the form of a survey."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ COUNT: Schema = {"type": "integer", "minimum": 1}
 
 
 def object_of(required: Schema, optional: Schema | None = None) -> Schema:
-    """Return the schema of an object with these members, and no others."""
+    """Return the schema of an object with these members and no others."""
     return {
         "type": "object",
         "properties": required | (optional or {}),

@@ -1,13 +1,13 @@
-"""Conditions of ``shows_if``: read here, decided on the device by ``client/logic.js``.
+"""Conditions of ``shows_if``, which are read here. ``client/logic.js`` decides them on the device.
 
     condition  = and_term ("or" and_term)*          and_term = factor ("and" factor)*
     factor     = "not" "(" condition ")" | "(" condition ")" | comparison
     comparison = id ("=" | "!=") 'value' | id ("=" | "!=" | "<" | "<=" | ">" | ">=") number
                | "selected" "(" id "," 'value' ")"
 
-The frozen survey holds the syntax tree as lists, operator first, so that the browser has nothing
-to parse: ``["or", ["=", "harassed", "yes"], ["=", "team", "lab"]]``. "selected" becomes "=" for a
-question with one answer, and is an operator of its own for a question with several.
+The frozen survey holds the syntax tree as lists that begin with the operator, so that the browser
+has nothing to parse: ``["or", ["=", "harassed", "yes"], ["=", "team", "lab"]]``. "selected" becomes
+"=" for a question with one answer, and is an operator of its own for a question with several.
 """
 
 import operator
@@ -28,7 +28,7 @@ _COMPARE: dict[str, Callable[[float, float], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
-#: The most parentheses in each other, more than anyone writes: no file can exhaust the stack.
+#: The most nested parentheses, more than anybody writes, so that no file can exhaust the stack.
 _DEEPEST = 50
 
 
@@ -40,12 +40,12 @@ def parse_condition(text: str, domains: Mapping[str, Domain | None]) -> list[Any
     text : str
         The condition as written.
     domains : mapping
-        The domains of the questions that it may refer to, by their ids; None for a note.
+        The domains of the questions that the condition may refer to, by id; None for a note.
 
     Raises
     ------
     ValueError
-        If it does not follow the grammar, or names an unknown question or value.
+        If it does not follow the grammar, or if it names an unknown question or value.
     """
     parser = _Parser(text, domains)
     tree = parser.condition()
@@ -55,7 +55,7 @@ def parse_condition(text: str, domains: Mapping[str, Domain | None]) -> list[Any
 
 
 def holds(tree: list[Any], answers: Mapping[str, str]) -> bool:
-    """Return whether a condition holds; a question hidden or skipped has the answer ''."""
+    """Return whether a condition holds. A hidden or skipped question has the answer ''."""
     first, *rest = tree
     if first == "not":
         return not holds(rest[0], answers)
@@ -84,7 +84,7 @@ def asked_of(tree: list[Any]) -> set[str]:
 
 
 def written(tree: list[Any]) -> str:
-    """Return a condition as an author would write it: `parse_condition` gives the same tree."""
+    """Return a condition as an author would write it, so that it is parsed to the same tree."""
     first, *rest = tree
     if first == "not":
         return f"not ({written(rest[0])})"
@@ -101,7 +101,7 @@ def written(tree: list[Any]) -> str:
 
 
 class _Parser:
-    """A recursive-descent parser, a method for each rule; `token` is the next one, of `kind`."""
+    """A recursive-descent parser, with a method for each rule; `token` is the next, of `kind`."""
 
     def __init__(self, text: str, domains: Mapping[str, Domain | None]) -> None:
         self._text, self._domains = text, domains
@@ -110,11 +110,11 @@ class _Parser:
         self._next()
 
     def error(self, expected: str) -> ValueError:
-        """Return the error that something else was expected instead of the next token."""
+        """Return the error that something else was expected in place of the next token."""
         return ValueError(f"expected {expected}, got {self.token or 'the end'}")
 
     def _next(self) -> str:
-        """Return the token, and read the one after it."""
+        """Return the token, and read the next one."""
         before = self.token
         match = _TOKEN.match(self._text, self._at)
         if match:
@@ -150,7 +150,7 @@ class _Parser:
     def _bracket(self) -> list[Any]:
         self._depth += 1
         if self._depth > _DEEPEST:
-            raise ValueError(f"expected at most {_DEEPEST} parentheses in each other, got more")
+            raise ValueError(f"expected at most {_DEEPEST} nested parentheses, got more")
         self._expect("(")
         tree = self.condition()
         self._expect(")")
@@ -189,7 +189,7 @@ class _Parser:
         return [self._next(), question, self._value(question, domain)]
 
     def _value(self, question: str, domain: Domain) -> Any:
-        """Return the value that an answer to a question is compared with."""
+        """Return the value with which an answer to a question is compared."""
         if domain.unasked:
             raise ValueError(
                 f"expected another question than {question}, which is {domain.unasked}"

@@ -1,4 +1,4 @@
-"""Reading what a survey file says of a question's mechanism: name, parameters, ε and wishes."""
+"""The reader of a question's mechanism in a survey file: name, parameters, ε and wishes."""
 
 import re
 from decimal import Decimal
@@ -15,17 +15,18 @@ from analysis.survey.document import Table, plain
 from analysis.survey.survey import WISHES, wishes_of
 
 _FRACTION = re.compile(r"\d{1,9}(/[1-9]\d{0,9}|\.\d{1,9})?", re.ASCII)
-#: Of what nothing is drawn by: as many digits as columns of small probabilities need to sum to 1.
+#: A probability by which nothing is drawn. It may have the digits that small probabilities need to
+#: sum to 1.
 _LONG_FRACTION = re.compile(r"\d{1,18}(/[1-9]\d{0,17}|\.\d{1,400})?", re.ASCII)
 
 
 def read_mechanism(table: Table, question: dict[str, Any], domain: Domain) -> None:
-    """Add to a question what its author asked of the mechanism.
+    """Add the author's choices about the mechanism to a question.
 
     Raises
     ------
     SurveyError
-        If a name, key, ε or parameter is wrong, or does not fit the others.
+        If a name, key, ε or parameter is wrong, or if it does not fit the others.
     """
     mechanism = _named(table, question, domain)
     _read_wishes(table, question, domain, mechanism)
@@ -51,7 +52,7 @@ def read_mechanism(table: Table, question: dict[str, Any], domain: Domain) -> No
 
 
 def _read_memory(table: Table, question: dict[str, Any], epsilon: Decimal) -> None:
-    """Add whether the device remembers its draw over all waves, and at which cost."""
+    """Add the ε of a memory over all waves, if there is one, and whether the answer is stable."""
     forever = table.number(
         "epsilon_forever",
         f"a number greater than epsilon ({epsilon}) and at most {float(LARGEST):g}",
@@ -60,7 +61,9 @@ def _read_memory(table: Table, question: dict[str, Any], epsilon: Decimal) -> No
     )
     stable = table.flag("stable")
     if stable and not forever:
-        raise table.error("stable", "left out, or epsilon_forever given: it is about its cost")
+        raise table.error(
+            "stable", "left out, or epsilon_forever given, since it is about that cost"
+        )
     if stable and "shows_if" in question:
         raise table.error(
             "stable", "left out: with shows_if, a respondent who is not asked has another answer"
@@ -72,7 +75,7 @@ def _read_memory(table: Table, question: dict[str, Any], epsilon: Decimal) -> No
 
 
 def _named(table: Table, question: dict[str, Any], domain: Domain) -> Mechanism | None:
-    """Return the mechanism that the author named, if any, and add its name and parameters."""
+    """Return the mechanism that the author named, or None, and add its name and parameters."""
     given = table.take(
         "mechanism",
         lambda value: isinstance(value, str | dict),
@@ -91,7 +94,7 @@ def _named(table: Table, question: dict[str, Any], domain: Domain) -> Mechanism 
         if mechanism is not None and mechanism.fits(domain.required()):
             expected += f" ({name} needs required = true, and no shows_if)"
         elif mechanism is not None and mechanism.parameters is not None and domain.alternatives:
-            expected += f" ({name} knows two answers, yes and no)"
+            expected += f" ({name} serves two answers, yes and no)"
         raise part.error(key, expected)
     question["mechanism"] = {"name": name}
     for parameter in mechanism.parameters or ():
@@ -111,7 +114,7 @@ def _named(table: Table, question: dict[str, Any], domain: Domain) -> Mechanism 
 
 
 def probability(part: Table, key: str) -> str:
-    """Return a probability as its author wrote it, "1/6" or 0.25."""
+    """Return a probability as its author wrote it, such as "1/6" or 0.25."""
 
     def fits(value: Any) -> bool:
         text = str(value) if isinstance(value, Decimal | int) else value
@@ -121,10 +124,10 @@ def probability(part: Table, key: str) -> str:
 
 
 def entry_of_matrix(part: Table, key: str) -> Fraction:
-    """Return a probability from 0 to 1 of a matrix by which nothing is drawn: 1e-12, "1/6", 1."""
+    """Return a probability from 0 to 1 of a matrix, such as 1e-12, "1/6" or 1."""
 
     def text_of(value: Any) -> str:
-        # A number of a file may have an exponent.
+        # A number in a file may have an exponent.
         is_number = isinstance(value, Decimal | int) and not isinstance(value, bool)
         return f"{value:f}" if is_number and abs(value) < 2 else str(value)
 
@@ -138,7 +141,7 @@ def entry_of_matrix(part: Table, key: str) -> Fraction:
 def _read_wishes(
     table: Table, question: dict[str, Any], domain: Domain, mechanism: Mechanism | None
 ) -> None:
-    """Add the keys of `WISHES` that the mechanism heeds, and refuse the others."""
+    """Add the keys of `WISHES` that the mechanism uses, and refuse the others."""
     heeded = ("aim", "prior") if mechanism is None else mechanism.heeds
     if domain.aims and "aim" in heeded:
         expected = f"one of {', '.join(domain.aims)}"
@@ -165,7 +168,7 @@ def _read_wishes(
 
 
 def _read_prior(table: Table, question: dict[str, Any], lengths: range) -> None:
-    """Add the relative frequencies that the author expects, if they are given."""
+    """Add the relative frequencies that the author expects, if the author gives them."""
     shape = (
         f"one for each of the {lengths[0]} points"
         if len(lengths) == 1

@@ -1,6 +1,6 @@
 """Earlier answers in later texts: ``{answer.ID}``, or ``{answer.ID|words if there is none}``.
 
-The respondent's page puts the answer into the text, on the device alone, as text and nothing else.
+The respondent's page inserts the answer into the text on the device alone, as plain text.
 """
 
 import re
@@ -12,7 +12,7 @@ from analysis.core.memory import is_stable
 from analysis.survey.document import ANSWER_MARK, ID, Table
 from analysis.survey.kinds import KINDS
 
-#: Keys of an entry whose texts may repeat an earlier answer.
+#: The keys of an entry whose texts may repeat an earlier answer.
 KEYS = ("text", "help", "matrix")
 
 #: The text in place of an answer that is not given yet.
@@ -25,7 +25,7 @@ _LINK = re.compile(r"://|\bwww\.|\bmailto:|\]\(", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Piece:
-    """A part of a text: plain words, or the answer to `question` (`words` if there is none)."""
+    """A part of a text: plain `words`, or the answer to `question`, or `words` if it has none."""
 
     words: str
     question: str | None = None
@@ -44,7 +44,7 @@ def pieces(text: str) -> Iterator[Piece]:
 
 
 def without_answers(text: str) -> str:
-    """Return a text as it reads where there are no answers, such as among the results."""
+    """Return a text in its form without answers, such as among the results."""
     return "".join(piece.words for piece in pieces(text))
 
 
@@ -63,16 +63,17 @@ def check_pieces(table: Table, entry: Mapping[str, Any], earlier: Mapping[str, A
     table : Table
         The entry as its author wrote it.
     entry : mapping
-        The same as it is frozen.
+        The frozen entry.
     earlier : mapping
         The frozen entries before it, by their ids.
 
     Raises
     ------
     SurveyError
-        If it is no answer to an earlier question; if words are missing for one who gives none; if
-        the text has a link as well, which would tell the answer to whoever is behind it; or if the
-        question is `stable`, which it cannot be when what it asks depends on an answer.
+        If the text repeats something other than an answer to an earlier question; if words are
+        missing for people who give no answer; if the text also has a link, which would reveal the
+        answer to the link's owner; or if the question is `stable`, since it cannot be if its text
+        depends on an answer.
     """
     for key in KEYS:
         value = entry.get(key, "")

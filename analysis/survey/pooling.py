@@ -1,8 +1,8 @@
-"""Versions of a survey that can be pooled, since they differ only in words.
+"""Versions of a survey that can be pooled, since they differ only in their words.
 
-Their reports went through the same randomizers, so their counts add up. Corrected typing errors in
-a question's text need no more than that. Where the labels of answers changed, somebody who knows
-both has to declare that they mean the same.
+Their reports went through the same randomizers, so their counts add up. Nothing more is needed for
+corrected typing errors in a question's text. If the labels of answers changed, somebody who knows
+both versions has to declare that they mean the same.
 """
 
 from collections.abc import Collection, Iterator
@@ -12,10 +12,11 @@ from analysis.survey.digest import WITHOUT_MEANING
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey, version_of
 
-#: Keys of a question that are words around it, and keys that are labels of its answers.
+#: The keys of a question that are words around it, and those that are labels of its answers.
 _WORDS, _LABELS = ("text", "help", "matrix"), ("options", "unit")
 
-#: That changed labels mean the same: the question, and both hashes of labels (`labels_of`).
+#: Declarations that changed labels mean the same: a question, and both hashes of labels
+#: (`labels_of`).
 Declared = Collection[tuple[str, str, str]]
 
 
@@ -29,7 +30,7 @@ class Relabelled:
 
 
 def labels_of(question: Question) -> str:
-    """Return SHA-256 of the labels of a question's answers, in hexadecimal."""
+    """Return the SHA-256 of the labels of a question's answers, in hexadecimal."""
     return version_of({key: question.spec[key] for key in _LABELS if key in question.spec})
 
 
@@ -42,9 +43,9 @@ def poolable(survey: Survey, other: Survey) -> bool:
 
 
 def relabelled(survey: Survey, other: Survey, declared: Declared = ()) -> list[Relabelled]:
-    """Return the questions of two poolable versions whose labels differ, but those `declared`.
+    """Return the questions of two poolable versions whose labels differ and are not `declared`.
 
-    Declarations hold both ways, and are followed from one to the next.
+    Declarations are symmetric and transitive.
     """
     found = []
     for question, before in zip(survey.questions, other.questions, strict=True):
@@ -65,7 +66,7 @@ def reworded(survey: Survey, other: Survey) -> list[str]:
 
 
 def _reached(start: str, pairs: Collection[tuple[str, str]]) -> set[str]:
-    """Return all labels that are declared to mean what those at the start mean."""
+    """Return all labels that are declared to mean the same as those at the start."""
     reached, fresh = {start}, {start}
     while fresh:
         fresh = {end for pair in pairs if fresh & {*pair} for end in pair} - reached
@@ -74,7 +75,7 @@ def _reached(start: str, pairs: Collection[tuple[str, str]]) -> set[str]:
 
 
 def _fixed(survey: Survey) -> list[object]:
-    """Return what must be equal for versions to be pooled."""
+    """Return all that must be equal in versions that are pooled."""
     drawn = [(draw.id, draw.randomizer.to_json()) for draw in survey.draws]
     return [*_questions(survey), *drawn]
 

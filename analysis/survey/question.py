@@ -1,4 +1,4 @@
-"""One question of a frozen survey: what can be answered, how it is randomized, what it costs."""
+"""One question of a frozen survey: its domain, its randomizer and its cost."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -18,13 +18,13 @@ from analysis.survey.kinds import KINDS
 
 @dataclass(frozen=True)
 class Question:
-    """One question of a frozen survey, with the randomizer that its answers go through."""
+    """One question of a frozen survey, with the randomizer of its answers."""
 
     spec: dict[str, Any]
     randomizer: Randomizer[Any, Any]
     #: The texts above the question in its survey (`analysis.survey.digest.above`).
     surroundings: dict[str, Any] = field(default_factory=lambda: {"notes": []})
-    #: Its part of the draw of a ``[[together]]`` table, if it is not drawn alone.
+    #: Its part of the draw of a ``[[together]]`` table; None if it is drawn alone.
     place: Place | None = None
 
     @property
@@ -34,12 +34,12 @@ class Question:
 
     @property
     def table(self) -> str | None:
-        """The id of the table that its draw is for; None if it is drawn alone."""
+        """The id of the table of its draw; None if it is drawn alone."""
         return None if self.place is None else self.place.draw
 
     @property
     def of_asked(self) -> "Question":
-        """The question as those know it who are asked: every report is of one of them."""
+        """The question for those who are asked, so that every report comes from one of them."""
         return replace(self, randomizer=self.randomizer.of_asked)
 
     @property
@@ -49,7 +49,7 @@ class Question:
 
     @property
     def mechanism(self) -> Mechanism:
-        """The recipe that compiled the randomizer, and that debiases its counts."""
+        """The recipe that compiled the randomizer and debiases its counts."""
         name = self.mechanism_name
         return together(self.domain) if name == TOGETHER else MECHANISMS[name]
 
@@ -61,17 +61,17 @@ class Question:
         words: Iterator[int],
         wave: int = 1,
     ) -> dict[str, Any]:
-        """Return the report on its answer, by its id, as a device with this secret draws it."""
+        """Return the report on its answer by its id, drawn as on a device with this secret."""
         memory = Memory.of(secret, survey_id, self.id, self.digest)
         return {self.id: self.randomizer.randomize(self.value(answers[self.id]), words, memory)}
 
     def charge_of(self, questions: "Iterable[Question]") -> int:
-        """Return the most that a report reveals about its draw's questions, in millionths of ε."""
+        """Return the most that a report reveals about questions of its draw, in millionths of ε."""
         return self.randomizer.charge
 
     @property
     def questions(self) -> "tuple[Question, ...]":
-        """The questions that its draw is for: itself, if it is drawn alone."""
+        """The questions of its draw, which is itself if it is drawn alone."""
         return (self,)
 
     @cached_property
@@ -80,7 +80,7 @@ class Question:
         return KINDS[self.spec["kind"]].domain(self.spec)
 
     def value(self, answer: str) -> Any:
-        """Return the value of an answer; if it is none, ValueError says what was expected."""
+        """Return the value of an answer; raise ValueError with what was expected for others."""
         return KINDS[self.spec["kind"]].value(answer, self.spec)
 
     @property
@@ -90,36 +90,36 @@ class Question:
 
     @property
     def protocol(self) -> int:
-        """The protocol by which the memory is kept and priced; 1 if none was frozen with it."""
+        """The protocol by which the memory is kept and charged; 1 if none was frozen with it."""
         return protocol_of(self.spec)
 
     @cached_property
     def digest(self) -> bytes:
-        """The digest that the device's permanent draws belong to (`analysis.survey.digest`)."""
+        """The digest to which the device's permanent draws belong (`analysis.survey.digest`)."""
         if self.protocol == 1:
             return first_digest_of(self.spec, self.randomizer.to_json())
         return bytes.fromhex(self.meaning)
 
     @cached_property
     def meaning(self) -> str:
-        """SHA-256 of all that gives an answer its meaning, in hexadecimal.
+        """The SHA-256 of all that gives an answer its meaning, in hexadecimal.
 
-        Versions can share a memory of the first protocol and mean different things.
+        Versions can share a memory of the first protocol and have different meanings.
         """
         return digest_of(self.spec, self.randomizer.to_json(), self.surroundings).hex()
 
     def spent(self, reports: int, stable: bool = False, agrees: bool = True) -> int:
-        """Return what so many reports cost together, in millionths of ε (`Randomizer.spent`).
+        """Return the cost of `reports` reports together, in millionths of ε (`Randomizer.spent`).
 
         Parameters
         ----------
         reports : int
-            How many; all of them from one memory, if the question has one.
+            The number of reports. If the question has a memory, all come from one memory.
         stable : bool
             Whether to assume that the answer never changed, even if it could.
         agrees : bool
-            Whether the question meant the same in all of them. If not, the same fact can have
-            been different inputs, so no answer counts as constant.
+            Whether the question had the same meaning in all of them. If not, the same fact can have
+            had different inputs, so no answer counts as constant.
         """
         return self.randomizer.spent(reports, (stable or self.stable) and agrees, self.protocol)
 
@@ -130,9 +130,9 @@ class Question:
 
     @property
     def terms(self) -> dict[str, Any]:
-        """Everything that the price of a report to this question depends on.
+        """All that the cost of a report on this question depends on.
 
-        Texts are part of it only for a question with a memory, through its key and its meaning.
+        Texts are part of it only if the question has a memory, through its key and its meaning.
         """
         price: dict[str, Any] = {"id": self.id, "randomizer": self.randomizer.to_json()}
         if self.memo is not None:

@@ -1,4 +1,4 @@
-"""Simulated respondents: true answers from a table, through the randomizers of a survey."""
+"""Simulated respondents: true answers from a table, randomized as in a survey."""
 
 import csv
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,20 +12,20 @@ from analysis.core.words import seeded_bytes, seeded_words
 from analysis.survey.kinds import KINDS
 from analysis.survey.survey import Survey
 
-#: How often a made-up answer follows from what its respondent is like; and how much more frequent
-#: early answers are: a place u in [0, 1) becomes u to this power.
+#: The probability that a simulated answer follows from its respondent's position, and the power
+#: that makes early answers more frequent: a position u in [0, 1) becomes u to this power.
 _ALIKE, _EARLY = 0.5, 1.5
 
 
 def read_answers(lines: Iterable[str], survey: Survey, place: str) -> list[dict[str, str]]:
-    """Return the true answers of a CSV table: a row for each respondent, a column by question.
+    """Return the true answers of a CSV table with a row by respondent and a column by question.
 
-    A cell is an option's id or a decimal; an empty one is no answer.
+    A cell is an option's id or a decimal. An empty cell is no answer.
 
     Raises
     ------
     AnswersError
-        For the first column or cell that does not fit, with its row and column.
+        At the first column or cell that does not fit, with its row and column.
     """
     reader = csv.reader(lines, strict=True)
     ids = [question.id for question in survey.questions]
@@ -36,7 +36,7 @@ def read_answers(lines: Iterable[str], survey: Survey, place: str) -> list[dict[
             raise AnswersError(f"{place}: expected columns {', '.join(ids)}, got nothing")
         _check_header(header, ids, place)
         for number, cells in enumerate(reader, 1):
-            # An empty line is how some programs write the empty cell of a single column.
+            # Some programs write the empty cell of a single column as an empty line.
             cells = cells or [""] * (len(ids) == 1)
             if len(cells) != len(header):
                 raise AnswersError(
@@ -63,7 +63,7 @@ def read_answers(lines: Iterable[str], survey: Survey, place: str) -> list[dict[
 
 
 def _check_header(header: list[str], ids: list[str], place: str) -> None:
-    """Raise AnswersError unless the columns are the questions, each once."""
+    """Raise AnswersError unless each question has exactly one column."""
     for column in header:
         if column not in ids:
             raise AnswersError(
@@ -82,19 +82,19 @@ def made_up_answers(
     rng: Generator,
     expected: Mapping[str, Mapping[str, float]] | None = None,
 ) -> list[dict[str, str]]:
-    """Return answers of people who do not exist, to try a study with, as `read_answers` does.
+    """Return simulated answers for trying a study, in the form of `read_answers`.
 
-    Where nothing is expected, early answers are more frequent than late ones. Answers to different
-    questions go together a little, so that tables and models have something to show.
+    If nothing is expected, early answers are more frequent than late ones. Answers to different
+    questions are slightly correlated, so that tables and models have something to show.
 
     Parameters
     ----------
     respondents : int
-        How many rows to return.
+        The number of rows.
     rng : Generator
-        Draws them.
+        The generator of the answers.
     expected : mapping, optional
-        By question, what its kind's `expected` takes: of those who are asked it.
+        For each question, the argument of its kind's `expected`, among those who are asked.
     """
     expected = expected or {}
     rows = []
@@ -115,11 +115,11 @@ def made_up_answers(
 def payloads(
     survey: Survey, rows: Iterable[dict[str, str]], wave: int, seed: int
 ) -> Iterator[dict[str, Any]]:
-    """Yield what each respondent's device would send, in the order of `rows`.
+    """Yield the content of each respondent's submission, in the order of `rows`.
 
-    The reports are made as ``client/report.js`` makes them. `seed` fixes every draw, pseudonym and
-    rid by row. Row i is the same respondent, with the same device secret, in every wave and survey.
-    What a device remembers follows from the secret; all else is drawn anew in each wave.
+    The reports are drawn as in ``client/report.js``. `seed` fixes every draw, pseudonym and rid by
+    row. Row i is the same respondent, with the same device secret, in every wave and survey.
+    Permanent draws follow from the secret, and all others are drawn anew in each wave.
     """
     for row, answers in enumerate(rows):
         once = (seed, row, survey.version, wave)
@@ -141,12 +141,12 @@ def payloads(
 
 
 def simulated_token(survey: Survey, row: int, seed: int) -> str:
-    """Return the invitation of the respondent of a row, the same in every wave."""
+    """Return the invitation of a row's respondent, which is the same in every wave."""
     return seeded_bytes(16, "token", seed, row, survey.id).hex()
 
 
 def hidden_cells(survey: Survey, rows: Iterable[dict[str, str]]) -> int:
-    """Return how many answers in the table `shows_if` hides from their respondents."""
+    """Return the number of answers in the table whose questions `shows_if` hides."""
     return sum(
         answers[name] != kept for answers in rows for name, kept in survey.shown(answers).items()
     )

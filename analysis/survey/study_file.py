@@ -1,4 +1,4 @@
-"""Reading what a survey says about itself: who asks, why, for how long, and its end."""
+"""The reader of a survey's facts about itself: who asks, why, for how long, and its end."""
 
 from typing import Any
 from urllib.parse import urlsplit
@@ -6,21 +6,21 @@ from urllib.parse import urlsplit
 from analysis.survey.document import Table
 from analysis.survey.image_file import read_image
 
-#: Texts of the page, in Markdown without headings, images and HTML, in their order there.
+#: The texts of the page, in their order, in Markdown without headings, images and HTML.
 STUDY_TEXTS = ("organisation", "introduction", "contact", "consent", "thanks", "link_text")
 
-#: A survey that takes longer is finished by hardly anybody.
+#: The longest survey, in minutes. Hardly anybody finishes a longer one.
 MOST_MINUTES = 120
 
 
 def read_study(survey: Table) -> dict[str, Any]:
-    """Return what stands in a survey file of the study, by its keys; all of it is optional.
+    """Return the facts about the study in a survey file, by their keys. All are optional.
 
     Raises
     ------
     SurveyError
-        If a text is empty or lacks a language, if minutes are no whole number, if the link is not a
-        whole address, or if the logo is no image.
+        If a text is empty or lacks a language, if minutes are not a whole number, if the link is
+        not a whole address, or if the logo is not an image.
     """
     study: dict[str, Any] = {
         key: text for key in STUDY_TEXTS if (text := survey.text(key, default=None)) is not None
@@ -45,12 +45,12 @@ def read_study(survey: Table) -> dict[str, Any]:
     if link is not None:
         study["link"] = link
     elif "link_text" in study:
-        raise survey.error("link_text", "left out without link, whose text it is")
+        raise survey.error("link_text", "left out without link, since it is the link's text")
     return study
 
 
 def _is_address(value: Any) -> bool:
-    """Return whether it is a whole address of the web, without a name or a password."""
+    """Return whether a value is a whole web address without a user name or a password."""
     if not isinstance(value, str) or not value.isprintable() or " " in value:
         return False
     try:
@@ -61,7 +61,7 @@ def _is_address(value: Any) -> bool:
 
 
 def missing(spec: dict[str, Any]) -> list[str]:
-    """Return what ethics boards ask for and a frozen survey does not say, in words."""
+    """Return words for the facts that ethics boards ask for and a frozen survey does not state."""
     asked = {
         "organisation": "who asks",
         "introduction": "why",

@@ -1,7 +1,7 @@
-"""The survey, frozen with the randomizers that will run; `survey_file` reads what authors write.
+"""The survey, frozen with its randomizers. `survey_file` reads the author's file.
 
-A frozen survey never changes: `version` is the SHA-256 of its RFC 8785 form, so that respondents,
-server and analysis can check that they mean the same questions and weights.
+A frozen survey never changes. `version` is the SHA-256 of its RFC 8785 form, so that respondents,
+server and analysis can check that they use the same questions and weights.
 """
 
 import hashlib
@@ -24,20 +24,20 @@ from analysis.survey.logic import asked_of, holds
 from analysis.survey.piping import without_answers
 from analysis.survey.question import Question
 
-#: The key of a survey that is a pilot; no survey file has it.
+#: The key of a survey that is a pilot. No survey file has it.
 PILOT = "pilot"
 
-#: Keys of a question that only some mechanisms heed.
+#: The keys of a question that only some mechanisms use.
 WISHES = ("delta", "aim", "prior")
 
-#: Options of the page; each is true, or missing, in a frozen survey's ``page``.
+#: The options of the page. Each is true or missing in a frozen survey's ``page``.
 PAGE = ("comprehension", "resume", "kiosk", "random_order")
 
-#: Who may answer: everybody, people invited to a wave, or the same invited people in each wave.
+#: The people who may answer: everybody, people invited to a wave, or the same people in each wave.
 ACCESS = ("open", "invited", "panel")
 
-#: The hardest proof of work, in bits: some ten seconds in a laptop's browser (100,000 hashes a
-#: second in Chromium), more on a phone.
+#: The hardest proof of work, in bits. It takes about ten seconds in a laptop's browser (100,000
+#: hashes a second in Chromium), and more on a phone.
 MOST_WORK = 20
 
 #: The longest request that carries a respondent's reports, in bytes.
@@ -49,7 +49,7 @@ Answered = Iterable[tuple["Survey", int]]
 
 @dataclass(frozen=True)
 class Survey:
-    """A frozen survey: `spec` as published, with its notes, `version`, its hash, and questions."""
+    """A frozen survey: `spec` as published, with notes, its hash `version`, and `questions`."""
 
     spec: dict[str, Any]
     version: str
@@ -59,7 +59,7 @@ class Survey:
 
     @property
     def id(self) -> str:
-        """The survey's id, the same for all its versions."""
+        """The survey's id, which all its versions share."""
         return str(self.spec["id"])
 
     @cached_property
@@ -69,7 +69,7 @@ class Survey:
 
     @cached_property
     def draws(self) -> tuple[Question | JointDraw, ...]:
-        """The draws, each priced as one: single questions, and the tables of questions together."""
+        """The draws, each of which has one cost: single questions, and ``[[together]]`` tables."""
         together = {question.id: joint for joint in self.joint for question in joint.questions}
         drawn = [together.get(question.id, question) for question in self.questions]
         return tuple({draw.id: draw for draw in drawn}.values())
@@ -80,14 +80,14 @@ class Survey:
         return {q.memo: q for q in self.questions if q.memo is not None}
 
     def use_key(self, draw: Question | JointDraw) -> tuple[str, ...]:
-        """Return the key of the reports that are priced together: a memory's, or this version's."""
+        """Return the key of reports that are charged together: a memory's, or this version's."""
         return (self.version, draw.id) if draw.memo is None else (draw.memo,)
 
     def charge_after(self, answered: Answered, charged: int | None = None) -> int:
-        """Return what one more wave costs a respondent, in millionths of ε, whatever was answered.
+        """Return the cost of one more wave for a respondent, in millionths of ε, for any answers.
 
-        `charged` is what the respondent was charged so far. Earlier releases charged too little
-        where labels had changed (`spent_on`); this wave makes up for it. Nothing is ever refunded.
+        `charged` is the respondent's charge so far. Earlier releases charged too little if labels
+        had changed (`spent_on`). This wave charges the difference. Nothing is ever refunded.
         """
         before = list(answered)
         if not any(survey.memos for survey, _ in [(self, 1), *before]):
@@ -102,12 +102,12 @@ class Survey:
 
     @cached_property
     def terms(self) -> str:
-        """SHA-256 of all that charges, caps and spent ε depend on, in hexadecimal.
+        """The SHA-256 of all that charges, caps and spent ε depend on, in hexadecimal.
 
-        The ledger is keyed by it instead of by the version. Versions that differ only in texts have
-        the same terms, so the ledger does not show who answered before a typo was corrected, and
-        who after. Versions with the same terms have the same cap, and the same price after the same
-        answers: any of them can stand for all.
+        It is the key of the ledger instead of the version. Versions that differ only in texts have
+        the same terms, so that the ledger does not show who answered before a typo was corrected,
+        and who after. Versions with the same terms have the same cap, and the same cost after the
+        same answers, so that any of them can stand for all.
         """
         return version_of({"cap": self.cap, "questions": [draw.terms for draw in self.draws]})
 
@@ -118,7 +118,7 @@ class Survey:
 
     @cached_property
     def steps(self) -> Steps:
-        """The least number of reports whose results are shown, and the step by which they move."""
+        """The least number of reports whose results are shown, and the size of later batches."""
         return steps_of(self.spec)
 
     @property
@@ -128,7 +128,7 @@ class Survey:
 
     @property
     def is_pilot(self) -> bool:
-        """Return whether it is a copy for trying it, which people answer with made-up answers."""
+        """Return whether it is a copy for a trial, in which people make up their answers."""
         return bool(self.spec.get(PILOT))
 
     @property
@@ -143,18 +143,18 @@ class Survey:
 
     @cached_property
     def delete_reports_after(self) -> date | None:
-        """The last day on which reports may be kept; tallies stay."""
+        """The last day on which reports may be kept. Tallies stay."""
         return self._day("delete_reports_after")
 
     def is_over(self, today: date) -> bool:
-        """Return whether no report is taken any more, since it closed or reports may be deleted."""
+        """Return whether it takes no more reports, as it is closed or reports may be deleted."""
         return any(day and today > day for day in (self.closes, self.delete_reports_after))
 
     def _day(self, key: str) -> date | None:
         return date.fromisoformat(self.spec[key]) if key in self.spec else None
 
     def shown(self, answers: dict[str, str]) -> dict[str, str]:
-        """Return the answers that count: those of questions that `shows_if` hides become empty."""
+        """Return the answers that count. Answers to questions hidden by `shows_if` become empty."""
         counted: dict[str, str] = {}
         for question in self.questions:
             condition = question.spec.get("shows_if")
@@ -163,9 +163,9 @@ class Survey:
         return counted
 
     def telling(self, question: Question) -> tuple[Question, ...]:
-        """Return the questions whose reports reveal something about this answer; their ε adds up.
+        """Return the questions whose reports reveal something about this answer. Their ε adds up.
 
-        These are the question itself, and those that `shows_if` makes depend on one of them.
+        These are the question itself, and all questions that depend on one of them by `shows_if`.
         """
         telling = {question.id}
         for other in self.questions:
@@ -175,34 +175,34 @@ class Survey:
         return tuple(other for other in self.questions if other.id in telling)
 
     def joint_draw_of(self, question: Question) -> JointDraw | None:
-        """Return the draw that a question's answer goes into with others; None if it is alone."""
+        """Return the draw that a question shares with others; None if it is drawn alone."""
         return next((draw for draw in self.joint if draw.id == question.table), None)
 
     def to_json(self) -> dict[str, Any]:
-        """Return what `version` is the hash of: ``{"survey": ..., "randomizers": ...}``."""
+        """Return the content whose hash is `version`: ``{"survey": ..., "randomizers": ...}``."""
         randomizers = {draw.id: draw.randomizer.to_json() for draw in self.draws}
         return {"survey": self.spec, "randomizers": randomizers}
 
     def reason_of(self, question: Question) -> Any:
-        """Return why its author chose a question's ε, or that of its table; None if it says not."""
+        """Return the author's reason for the ε of a question or of its table; None without one."""
         joint = self.joint_draw_of(question)
         reason = question.spec.get("reason")
         return joint.spec.get("reason") if reason is None and joint is not None else reason
 
     def text(self, text: Any) -> str:
-        """Return a text in the survey's first language, if it has several, without answers."""
+        """Return a text in the survey's first language, without earlier answers."""
         first = text[self.spec["languages"][0]] if isinstance(text, dict) else text
         return without_answers(str(first))
 
     def wording(self, question: Question) -> str:
-        """Return what is asked, in the first language; before a matrix' row, the matrix' text."""
+        """Return a question's text in the first language, after its matrix's text if it has one."""
         texts = (question.spec[key] for key in ("matrix", "text") if key in question.spec)
         return " – ".join(map(self.text, texts))
 
     def labels(self, question: Question) -> dict[str, str]:
         """Return the text of each value of a question, and of no-answer, by their terms.
 
-        The pairs of a ranking have those of both items.
+        The pairs of a ranking have the texts of both items.
         """
         skipped = "No answer, or hidden" if "shows_if" in question.spec else "No answer"
         labels = KINDS[question.spec["kind"]].labels(question.spec)
@@ -214,11 +214,11 @@ class Survey:
 
 @dataclass(frozen=True)
 class Use:
-    """The `reports` of a respondent that are priced together: those of one memory, or fresh ones.
+    """The `reports` of a respondent that are charged together: those of a memory, or fresh ones.
 
-    Reports of a memory come from all versions that share it, fresh ones from one version. `agrees`
-    says whether the question meant the same in all of these versions. By the first protocol their
-    labels can differ; by later ones another meaning is another memory.
+    Reports of a memory come from all versions that share it, and fresh ones from one version.
+    `agrees` says whether the question had the same meaning in all of these versions. By the first
+    protocol their labels can differ. By later protocols another meaning has another memory.
     """
 
     draw: Question | JointDraw
@@ -226,12 +226,12 @@ class Use:
     agrees: bool
 
     def spent(self, stable: bool = False, trusting: bool = False) -> int:
-        """Return what the reports cost, in millionths of ε, with the arguments of `spent_on`."""
+        """Return the cost of the reports, in millionths of ε; arguments are those of `spent_on`."""
         return self.draw.spent(self.reports, stable, self.agrees or trusting)
 
 
 def uses(answered: Answered) -> dict[tuple[str, ...], Use]:
-    """Return all reports of a respondent as they are priced together, by `Survey.use_key`."""
+    """Return all reports of a respondent by `Survey.use_key`, in groups with one cost."""
     by_key: dict[tuple[str, ...], Use] = {}
     for survey, times in answered:
         for draw in survey.draws if times else ():
@@ -243,34 +243,34 @@ def uses(answered: Answered) -> dict[tuple[str, ...], Use]:
 
 
 def spent_on(answered: Answered, stable: bool = False, trusting: bool = False) -> int:
-    """Return what a respondent's reports cost together, in millionths of ε.
+    """Return the cost of a respondent's reports together, in millionths of ε.
 
-    It is a sum over draws and versions, but reports of one memory have one price together
-    (`Question.spent`), in whichever order they came.
+    It is a sum over draws and versions, but the reports of a memory have one cost together
+    (`Question.spent`), whatever their order was.
 
     Parameters
     ----------
     stable : bool
         Whether to assume that no answer ever changed.
     trusting : bool
-        Whether to assume that versions that share a memory mean the same. Earlier releases did, and
-        charged too little for stable questions whose labels changed.
+        Whether to assume that versions that share a memory have the same meaning. Earlier releases
+        did so, and charged too little for stable questions whose labels changed.
     """
     return sum(use.spent(stable, trusting) for use in uses(answered).values())
 
 
 def asked_in(spec: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the entries of a survey that are questions: all but notes."""
+    """Return the entries of a survey that are questions, without notes."""
     return [entry for entry in spec["questions"] if entry["kind"] != NOTE]
 
 
 def wishes_of(question: dict[str, Any]) -> dict[str, Any]:
-    """Return what the author asked of a mechanism, beside ε: its parameters, and `WISHES`."""
+    """Return the author's parameters of a mechanism, and the keys of `WISHES`."""
     mechanism = question.get("mechanism", {})
     parameters = {key: value for key, value in mechanism.items() if key != "name"}
     return parameters | {key: question[key] for key in WISHES if key in question}
 
 
 def version_of(data: dict[str, Any]) -> str:
-    """Return SHA-256 of the RFC 8785 form, in hexadecimal, as ``client/hashes.js`` computes it."""
+    """Return the SHA-256 of the RFC 8785 form in hexadecimal, like ``client/hashes.js``."""
     return hashlib.sha256(rfc8785.dumps(data)).hexdigest()

@@ -1,4 +1,4 @@
-"""The survey file: from TOML, as its author writes it, to the checked form that is frozen."""
+"""The reader of a survey file: from the author's TOML to the checked form that is frozen."""
 
 import re
 from collections.abc import Sequence
@@ -24,8 +24,8 @@ from analysis.survey.study_file import read_study
 from analysis.survey.survey import ACCESS, MOST_WORK, PAGE, Survey, asked_in
 from analysis.survey.together_file import Together
 
-#: The most questions and notes of a survey. Nobody answers so many, and the reports of many more
-#: would not fit into one request. They are refused before anything is compiled.
+#: The most questions and notes of a survey. Nobody answers this many, and the reports of many more
+#: would not fit into one request. More are refused before anything is compiled.
 MOST_ENTRIES = 1000
 
 _LANGUAGE = re.compile(r"([A-Za-z]{2,3}|[A-Za-z]{5,8})(-[A-Za-z0-9]{1,8})*")
@@ -37,7 +37,7 @@ def read_survey(path: Path) -> Survey:
     Raises
     ------
     SurveyError
-        For the first mistake: file, question, key, what was expected, and what stands there.
+        At the first mistake. The message has file, question, key, what was expected, and what came.
     """
     document = read_toml(path)
     if not document:
@@ -48,16 +48,16 @@ def read_survey(path: Path) -> Survey:
 
 
 def survey_of(document: dict[str, Any], place: str, folder: Path) -> Survey:
-    """Freeze the tables of a survey file; errors are those of `read_survey`.
+    """Freeze the tables of a survey file. Errors are those of `read_survey`.
 
     Parameters
     ----------
     document : dict
-        As `analysis.survey.document.parsed` gives it.
+        The result of `analysis.survey.document.parsed`.
     place : str
-        How messages name the file.
+        The name of the file in messages.
     folder : Path
-        Where the files lie that it names.
+        The folder of the files that it names.
     """
     return freeze(_read(Table(document, place, folder=folder)), place)
 
@@ -86,7 +86,7 @@ def _read(table: Table) -> dict[str, Any]:
         spec["together"] = together.specs
     questions = asked_in(spec)
     if not questions:
-        raise table.error("questions", "at least one that is no note")
+        raise table.error("questions", "at least one that is not a note")
     page = _read_page(table, spec)
     if page:
         spec["page"] = page
@@ -110,13 +110,13 @@ def _read(table: Table) -> dict[str, Any]:
 
 
 def _whole_micro(epsilon: int | float) -> Decimal:
-    """Return ε in whole millionths, rounded up: at most so much will be charged."""
+    """Return ε in whole millionths, rounded up, which is the most that will be charged."""
     millionths = (Decimal(repr(epsilon)) * MICRO).to_integral_value(ROUND_CEILING)
     return millionths / MICRO
 
 
 def _read_days(table: Table) -> dict[str, str]:
-    """Return the last days of answering and of keeping reports, as far as they are given."""
+    """Return the last days of answering and of keeping reports, if they are given."""
     days: dict[str, date] = {}
     for key in ("closes", "delete_reports_after"):
         day = table.take(
@@ -134,7 +134,7 @@ def _read_days(table: Table) -> dict[str, str]:
 
 
 def _read_access(table: Table) -> dict[str, Any]:
-    """Return who may answer; defaults are left out, so that versions stay what they were."""
+    """Return who may answer. Defaults are left out, so that versions do not change."""
     access = table.take(
         "access", lambda value: value in ACCESS, f"one of {', '.join(ACCESS)}", default="open"
     )
@@ -152,7 +152,7 @@ def _read_access(table: Table) -> dict[str, Any]:
 
 
 def _read_entries(survey: Table, together: Together) -> list[dict[str, Any]]:
-    """Return questions and notes, in their order."""
+    """Return the questions and notes, in their order."""
     tables: list[Table] = []
     entries: list[dict[str, Any]] = []
     domains: dict[str, Domain | None] = {}
@@ -184,7 +184,7 @@ def _read_entry(
     together: Together,
     earlier: Sequence[dict[str, Any]],
 ) -> dict[str, Any]:
-    """Return one question or note; the entries before it are `earlier`, with these domains."""
+    """Return a question or note. The entries before it are `earlier`, with these domains."""
     kinds = (*KINDS, NOTE)
     entry: dict[str, Any] = {
         "id": table.identifier(),
@@ -201,7 +201,7 @@ def _read_entry(
             entry[key] = text
     image = read_image(table, "image")
     if image is not None:
-        # A text for people who cannot see the image.
+        # This is a text for people who cannot see the image.
         entry["image"] = image | {"text": table.text("image_text")}
     if table.flag("new_page"):
         entry["new_page"] = True
@@ -238,12 +238,13 @@ def _read_entry(
 def _read_namely(
     table: Table, entry: dict[str, Any], earlier: Sequence[dict[str, Any]]
 ) -> dict[str, Any]:
-    """Return where a text stands that says which "other" is meant, and that it is asked only then.
+    """Return the keys of a text that specifies "other", and is asked only after that answer.
 
     Raises
     ------
     SurveyError
-        If it is no text, or the entry before has no such option, or it says itself when it shows.
+        If it is not a text, if the entry before has no such option, or if it has a condition
+        itself.
     """
     if entry["kind"] != "text":
         return {}
@@ -261,25 +262,27 @@ def _read_namely(
         return {}
     for key in ("shows_if", "new_page", "section"):
         if key in entry:
-            raise table.error(key, "left out: it is asked with the option that it belongs to")
+            raise table.error(key, "left out, since the question is asked with its option")
     domain = KINDS[before["kind"]].domain(before)
     return {"namely": option, "shows_if": [domain.asked_by, before["id"], option]}
 
 
 def _check_matrices(tables: Sequence[Table], entries: Sequence[dict[str, Any]]) -> None:
-    """Raise SurveyError unless scales of one matrix can be rows of one matrix.
+    """Raise SurveyError unless the scales of each matrix can be rows of one matrix.
 
     Parameters
     ----------
     tables, entries : sequences of equal length
-        Each entry as its author wrote it, and as it is frozen.
+        Each entry as its author wrote it, and in its frozen form.
     """
     written = {entry["id"]: table for table, entry in zip(tables, entries, strict=True)}
     for first, *others in groups_of(entries):
         if "matrix" in first and not others:
             raise (
                 written[first["id"]]
-                .error("matrix", "that of the scale before or after, too: one row makes no matrix")
+                .error(
+                    "matrix", "the same in the scale before or after, since one row is no matrix"
+                )
                 .of(first["id"])
             )
         rows = f'the matrix that begins with "{first["id"]}"'
@@ -297,7 +300,7 @@ def _check_matrices(tables: Sequence[Table], entries: Sequence[dict[str, Any]]) 
 
 
 def _check_random_order(page: Table, entries: Sequence[dict[str, Any]]) -> None:
-    """Raise SurveyError if a question stands on the same page as one that it depends on."""
+    """Raise SurveyError if a question is on the same page as a question that it depends on."""
     on_page: set[str] = set()
     for entry in entries:
         if "new_page" in entry:
@@ -315,12 +318,13 @@ def _check_random_order(page: Table, entries: Sequence[dict[str, Any]]) -> None:
 
 
 def _read_page(table: Table, spec: dict[str, Any]) -> dict[str, bool]:
-    """Return what the page of a survey may do: the names of `PAGE` that are true.
+    """Return the options of a survey's page: the names of `PAGE` that are true.
 
     Raises
     ------
     SurveyError
-        If one is no flag, or if people who share a device would see or use what is another's.
+        If an option is not true or false, or if people who share a device would see or use another
+        person's answers or memory.
     """
     part = table.part("page")
     page = {name: True for name in PAGE if part.flag(name)}

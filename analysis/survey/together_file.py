@@ -1,4 +1,4 @@
-"""Reading ``[[together]]`` tables: which questions are drawn together, within which limits."""
+"""The reader of ``[[together]]`` tables: the questions of a draw, and its limits."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import ROUND_CEILING, Decimal
@@ -16,15 +16,15 @@ from analysis.survey.document import ID, Table, plain
 from analysis.survey.joint_draw import sampled
 from analysis.survey.logic import asked_of
 
-#: Keys of a question that say how it is drawn, which its table says instead.
+#: The keys about a question's draw, which its table has instead.
 _OF_THE_TABLE = ("epsilon", "epsilon_forever", "stable", "mechanism", "aim", "prior", "delta")
 
-#: Each sort of questions that is asked together has a design of its own, which takes a moment.
+#: The most sorts of questions that are asked together. Each has a design, which takes a moment.
 _MOST_SORTS = 40
 
 
 class Together:
-    """The ``[[together]]`` tables of a survey file, of which each question asks for its own."""
+    """The ``[[together]]`` tables of a survey file, in which each question finds its own."""
 
     def __init__(self, survey: Table) -> None:
         self.specs: list[dict[str, Any]] = []
@@ -42,24 +42,24 @@ class Together:
             for name in spec["questions"]:
                 if names.count(name) > 1:
                     raise SurveyError(
-                        f'{table.place}: questions must be in one table once, got "{name}" twice'
+                        f'{table.place}: a question must be in one table only, got "{name}" twice'
                     )
 
     def spec_of(self, question: str) -> dict[str, Any] | None:
-        """Return the table that names a question, as it is frozen; None if none does."""
+        """Return the table that names a question, in its frozen form; None if there is none."""
         return next((spec for spec in self.specs if question in spec["questions"]), None)
 
     def read_question(
         self, spec: dict[str, Any], table: Table, question: dict[str, Any], domain: Domain
     ) -> None:
-        """Add to a question of the table `spec` what every question has of its draw.
+        """Add the keys of its draw to a question of the table `spec`.
 
-        Its ``epsilon`` is what its report tells at most to somebody who knows the other answers.
+        Its ``epsilon`` is the limit against somebody who knows the other answers.
 
         Raises
         ------
         SurveyError
-            If it cannot be drawn together, or says itself how it is drawn.
+            If it cannot be drawn together, or if it has keys about its own draw.
         """
         if not domain.parts:
             raise SurveyError(
@@ -77,15 +77,15 @@ class Together:
         question["mechanism"] = {"name": TOGETHER}
 
     def check_known(self, ids: Iterable[Any]) -> None:
-        """Raise SurveyError unless each table names questions, before any of these is read.
+        """Raise SurveyError unless each table names questions, before any question is read.
 
-        A question that a table does not name for its misspelt id would ask for an ε of its own.
+        If a table misspelled a question's id, the question would be asked for an ε of its own.
         """
         known = list(ids)
         for spec, table in zip(self.specs, self._tables, strict=True):
             for name in spec["questions"]:
                 if name not in known:
-                    raise table.error("questions", f'ids of questions, of which "{name}" is none')
+                    raise table.error("questions", f'ids of questions; "{name}" is not one')
 
     def finish(
         self, domains: Mapping[str, Domain | None], entries: Sequence[dict[str, Any]]
@@ -97,7 +97,9 @@ class Together:
         for spec, table in zip(self.specs, self._tables, strict=True):
             others = [other["id"] for other in self.specs if other is not spec]
             if spec["id"] in domains or spec["id"] in others:
-                raise table.error("id", "another than that of any question, note or other table")
+                raise table.error(
+                    "id", "different from the ids of all questions, notes and other tables"
+                )
             asked = [domain for name in spec["questions"] if (domain := domains[name])]
             parts = sum(len(domain.parts) for domain in asked)
             if parts > MOST_PARTS:
@@ -117,7 +119,7 @@ def _check_asked(
     domains: Sequence[Domain],
     entries: Sequence[dict[str, Any]],
 ) -> None:
-    """Raise SurveyError unless each of a table's questions can be among those that are asked."""
+    """Raise SurveyError unless each question of a table can be among those that are asked."""
     if any(len(domain.parts) > 1 for domain in domains):
         raise table.error("ask", "left out where one of the questions is of kind choices")
     for entry in entries:
@@ -146,7 +148,7 @@ def _check_asked(
 
 
 def _read(table: Table) -> dict[str, Any]:
-    """Return a table as it is frozen."""
+    """Return a table in its frozen form."""
     spec: dict[str, Any] = {
         "id": table.identifier(),
         "questions": table.take(
@@ -198,5 +200,5 @@ def _read(table: Table) -> dict[str, Any]:
 
 
 def _rounded_up(number: Decimal) -> str:
-    """Return a number with few digits, not below."""
+    """Return a number rounded up to few digits."""
     return f"{(number * 10000).to_integral_value(ROUND_CEILING) / 10000:g}"

@@ -1,4 +1,4 @@
-"""From a frozen survey back to the tables of a survey file, which freeze to the same version."""
+"""The tables of a survey file from a frozen survey. They freeze to the same version."""
 
 from base64 import b64decode
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from analysis.survey.kinds import KINDS
 from analysis.survey.logic import written
 from analysis.survey.survey import PILOT, WISHES, Survey
 
-#: Keys that stand in a survey file as they stand in a frozen survey.
+#: The keys that a survey file and a frozen survey write in the same form.
 _OF_STUDY = (
     *("title", "id", "languages", "organisation", "minutes", "introduction", "contact", "consent"),
     *("thanks", "link", "link_text", "access", "proof_of_work"),
@@ -20,17 +20,17 @@ _OF_ENTRIES = ("id", "kind", "text", "help", "section", "new_page", "namely", "r
 
 
 def survey_tables(survey: Survey, names: bool = False) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """Return the tables of a survey file, in the order in which authors write, and its images.
+    """Return the tables of a survey file, in the usual order of authors, and its images.
 
     Parameters
     ----------
     names : bool
-        Whether every mechanism is named; else only those are that have parameters of their own.
+        Whether to name every mechanism. Otherwise only mechanisms with parameters are named.
 
     Returns
     -------
     tables : dict
-        With lists of tables as `questions` and `together`, and numbers as floats.
+        Tables, with lists of tables as `questions` and `together`, and numbers as floats.
     files : dict
         The content of the images that the tables name, by their names.
     """
@@ -52,7 +52,7 @@ def survey_tables(survey: Survey, names: bool = False) -> tuple[dict[str, Any], 
 
 
 def _filed(name: str, image: Mapping[str, Any], files: dict[str, bytes]) -> str:
-    """Keep an image as a file, and return the file's name."""
+    """Add an image to `files`, and return the file's name."""
     file = f"{name}.{'png' if image['type'] == 'image/png' else 'jpg'}"
     files[file] = b64decode(image["base64"])
     return file

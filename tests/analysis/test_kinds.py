@@ -151,7 +151,7 @@ def test_a_mechanism_can_be_named(read: Any, keys: str, name: str, epsilon: floa
         (NUMBER + "required = true\ndelta = 1e-6", "delta must be left out: only gaussian"),
         (YES_NO + 'mechanism = "optimal"\nepsilon = 1', "mechanism must be one of krr, subset, "),
         (CHOICES.replace("choices", "choice") + 'required = true\nmechanism = "two-coin"',
-         "(two-coin knows two answers, yes and no)"),
+         "(two-coin serves two answers, yes and no)"),
         ('kind = "scale"\nepsilon = 1\npoints = ["mean", "x"]', "other labels than no-answer, me"),
         (RANK.replace('"x"', '"mean"', 1), "item 1: id must be another id than mean, whi"),
         (SCALE + 'epsilon_forever = 2\nstable = true\nshows_if = "a = 1"', "shows_if: expected"),
@@ -177,8 +177,8 @@ def test_stored_surveys_that_contradict_themselves_are_refused(read: Any) -> Non
     kept = read(SCALE + 'mechanism = "krr"\nepsilon_forever = 2\n')
     changes: list[tuple[Question, dict[str, Any], str]] = [
         (kept, {"epsilon_forever": 1.5}, "over all waves must be at most"),
-        (kept, {"stable": 1}, "stable must be about a memory"),
-        (choice, {"stable": True}, "stable must be about a memory"),
+        (kept, {"stable": 1}, "stable must be left out without a memory"),
+        (choice, {"stable": True}, "stable must be left out without a memory"),
         (choice, {"epsilon_forever": 2}, "if, and only if, there is a memory"),
         (gaussian, {"delta": 1e-4}, "its delta is more than was asked for"),
         (gaussian, {"epsilon": 0.5}, "must be at most e"),

@@ -189,7 +189,7 @@ def test_version_changes_with_any_text_and_not_with_layout(survey_file: Path) ->
 def test_frozen_form_is_read_back_and_checked(survey: Survey) -> None:
     data = json.loads(json.dumps(survey.to_json()))
     assert thaw(data, survey.version) == survey
-    with pytest.raises(ValueError, match="is not version"):
+    with pytest.raises(ValueError, match="does not have version"):
         thaw(data, "0" * 64)
     # The file is dishonest but has the right hash; its weights must still keep the promise.
     data["survey"]["questions"][0]["epsilon"] = 0.5

@@ -102,7 +102,7 @@ KIOSK = "[page]\nkiosk = true"
 @pytest.mark.parametrize(
     ("head", "entries", "message"),
     [
-        ("", NOTE, "questions must be at least one that is no note, got [a table of id, "),
+        ("", NOTE, "questions must be at least one that is not a note, got [a table of id, "),
         ("", NOTE + "epsilon = 1\n" + AGE, 'note "hello": unknown key "epsilon", expected one of'),
         ("", NOTE + "required = true\n" + AGE, 'note "hello": unknown key "required"'),
         ("", NOTE + "stable = true\n" + AGE, 'note "hello": unknown key "stable"'),
@@ -125,7 +125,7 @@ KIOSK = "[page]\nkiosk = true"
         (
             "",
             ROW.format("glad", "?"),
-            'question "glad": matrix must be that of the scale before or after, too: one row',
+            'question "glad": matrix must be the same in the scale before or after, since one row',
         ),
         (
             "",

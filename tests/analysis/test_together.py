@@ -126,9 +126,15 @@ def _at(*path: Any, to: Any) -> Callable[[Any], None]:
         ),
         (_at("survey", "questions", 2, "required", to=False), None),
         (_at("survey", "questions", 2, "no_answer", to=True), "does not fit its answers"),
-        (_at("survey", "together", 0, "id", to="team"), "no other table may have its id"),
-        (_at("survey", "together", 0, "questions", 2, to="told"), "in one table once"),
-        (_at("survey", "together", 0, "questions", 2, to="nobody"), "each question must be there"),
+        (
+            _at("survey", "together", 0, "id", to="team"),
+            "its id must differ from those of all questions",
+        ),
+        (_at("survey", "together", 0, "questions", 2, to="told"), "in one table only"),
+        (
+            _at("survey", "together", 0, "questions", 2, to="nobody"),
+            "each question must be in the survey",
+        ),
         (_at("survey", "together", to=[]), "every question must have a randomizer"),
         (_at("randomizers", "team", to={}), "every question must have a randomizer"),
         (_at("randomizers", "work", "ratio", to=["20", "1"]), "ratio must be"),
@@ -136,15 +142,18 @@ def _at(*path: Any, to: Any) -> Callable[[Any], None]:
         (_at("randomizers", "work", to={}), "joint randomizer must have"),
         (_at("survey", "together", to=None), "together must be a list of tables"),
         (_at("survey", "together", 0, "delta", to=0.5), "together must be a list of tables"),
-        (_at("survey", "together", 0, "id", to="__proto__"), "id must be that of a table"),
-        (_at("survey", "together", 0, "questions", to=["told"]), "2 questions at least"),
+        (_at("survey", "together", 0, "id", to="__proto__"), "id must be an id of a-z"),
+        (_at("survey", "together", 0, "questions", to=["told"]), "it must have from 2 to"),
         (_at("survey", "together", 0, "epsilon", to="9"), "epsilon_each must be at most epsilon"),
         (
             _at("survey", "together", 0, "epsilon", to=1e300),
             "epsilon must be above 0 and at most 20",
         ),
         (_at("survey", "together", 0, "aim", to="best"), "aim must be one of"),
-        (_at("survey", "questions", 1, "stable", to=True), "stable must be about a memory"),
+        (
+            _at("survey", "questions", 1, "stable", to=True),
+            "stable must be left out without a memory",
+        ),
         (_at("survey", "questions", 3, "epsilon", to=1e300), "at most 20"),
         (
             _at("randomizers", "work", "channel", "inputs", to=[2**20] * 3),
@@ -176,10 +185,10 @@ def test_frozen_form_that_reveals_more_than_it_states_is_refused(
             '"told", "team", "years"]',
             "kind must be yes-no, choice, choices or",
         ),
-        ('"told", "team"]', '"told", "team", "nobody"]', '"nobody" is none'),
-        ('"told", "team"]', '"told", "told"]', 'in one table once, got "told" twice'),
+        ('"told", "team"]', '"told", "team", "nobody"]', '"nobody" is not one'),
+        ('"told", "team"]', '"told", "told"]', 'in one table only, got "told" twice'),
         ('["harassed", "told", "team"]', '["harassed"]', "a list of 2 to 12 ids"),
-        ('id = "work"\n', 'id = "team"\n', "id must be another than that of any question"),
+        ('id = "work"\n', 'id = "team"\n', "id must be different from the ids of all questions"),
         ("epsilon = 3.0", 'epsilon = 3.0\naim = "best"', "aim must be one of both, shares, pairs"),
         ("epsilon = 3.0", "epsilon = 3.0\nasks = 2", "unknown key"),
         ("required = true", "required = true\nepsilon = 1", "epsilon must be left out: .*work"),
@@ -303,7 +312,9 @@ def test_many_questions_have_a_meaning_each(read: Read) -> None:
 
 
 def test_a_misspelt_question_is_named_and_not_another(read: Read) -> None:
-    with pytest.raises(SurveyError, match='questions must be ids of questions, of which "tolled"'):
+    with pytest.raises(
+        SurveyError, match='questions must be ids of questions; "tolled" is not one'
+    ):
         read(HEAD + TABLE.replace('"told"', '"tolled"') + QUESTIONS)
 
 

@@ -224,7 +224,7 @@ def test_labels_swapped_in_page_and_api_are_no_longer_the_version(attacked: Atta
     told = audit("--url", attacked.url, "--survey", "canteen")
     assert told.exit_code == 1
     assert "served survey, canteen: its page cannot be made: ValueError: " in told.stderr
-    assert "stored form is not version" in told.stderr
+    assert "the stored form does not have version" in told.stderr
 
 
 def test_another_survey_under_the_same_id_has_another_hash(

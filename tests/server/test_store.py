@@ -225,7 +225,7 @@ def test_a_tampered_survey_is_not_served(store: Store, survey: Survey, database:
     connection.execute("UPDATE survey SET spec = ?", (spec.replace("Roast", "Toast"),))
     connection.commit()
     connection.close()
-    with pytest.raises(ValueError, match="is not version"):
+    with pytest.raises(ValueError, match="does not have version"):
         Store(database).surveys.current("canteen")
 
 

@@ -1,7 +1,7 @@
-"""Kinds of questions: how one is written in a survey file, and the value of an answer.
+"""Kinds of questions: their form in a survey file, and the values of answers.
 
-An answer is a string, as in a form control or a CSV cell; the empty one is no answer. Each kind has
-its counterparts in ``client/kinds.js`` and in ``server/templates/kinds/``.
+An answer is a string, as in a form control or a CSV cell. The empty string is no answer. Each kind
+has its counterparts in ``client/kinds.js`` and in ``server/templates/kinds/``.
 """
 
 from collections.abc import Mapping
@@ -19,50 +19,50 @@ from analysis.survey.kinds.text import Text
 
 
 class Kind(Protocol):
-    """The methods of every kind; `question` is frozen."""
+    """The methods of every kind. Each `question` is a frozen one."""
 
     name: str
 
     def read(self, table: Table) -> dict[str, Any]:
-        """Return the kind's own keys of a question, checked, as they stand in a frozen survey."""
+        """Return the checked keys of a question that only this kind has, in their frozen form."""
 
     def written(self, question: dict[str, Any]) -> dict[str, Any]:
-        """Return the kind's own keys as an author would write them: what `read` reads."""
+        """Return the kind's own keys in the form that `read` reads, as authors write them."""
 
     def schema(self) -> tuple[Schema, Schema]:
-        """Return JSON Schema of the kind's own keys of a question: required, optional."""
+        """Return the JSON Schema of a question's keys of this kind: required and optional ones."""
 
     def domain(self, question: dict[str, Any]) -> Domain:
-        """Return what the question can be answered with."""
+        """Return the domain of the question."""
 
     def value(self, answer: str, question: dict[str, Any]) -> Any:
         """Return the value of an answer, for the encoder.
 
-        If it is none, raise ValueError; the message is what was expected.
+        Raise ValueError if it is not an answer. The message says what was expected.
         """
 
     def labels(self, question: dict[str, Any]) -> dict[str, Any]:
         """Return the author's text for each value's id."""
 
     def made_up(self, place: float, question: dict[str, Any]) -> str:
-        """Return the answer at a `place` in [0, 1) among all, from the first to the last.
+        """Return the answer at the position `place` in [0, 1), from the first to the last answer.
 
-        Made-up respondents give such answers, to fill a study that nobody has answered yet.
+        Simulated respondents give such answers, to fill a study that nobody has answered yet.
         """
 
     def expectable(self, question: dict[str, Any]) -> tuple[str, ...]:
-        """Return the names of the numbers that can be expected of a question, for `expected`.
+        """Return the names of the numbers that an author can expect of a question, for `expected`.
 
-        They are shares of the answers of these ids, in 0..1, or "mean"; none if there are none.
+        They are ids, for shares of these answers in 0..1, or "mean"; empty if there are none.
         """
 
     def expected(self, place: float, question: dict[str, Any], shares: Mapping[str, float]) -> str:
-        """Return the answer at a `place` in [0, 1) among all, if they are as expected.
+        """Return the answer at the position `place` in [0, 1), if all answers are as expected.
 
         Raises
         ------
         ValueError
-            If they cannot be: `shares` has other names, or numbers that are impossible together.
+            If `shares` has other names, or numbers that are impossible together.
         """
 
 

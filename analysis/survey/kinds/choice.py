@@ -1,4 +1,4 @@
-"""A choice of one of several options; for yes-no they need not be written."""
+"""A choice of one of several options. For yes-no, these need not be written."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,12 +12,12 @@ from analysis.survey.json_schema import IDENTIFIER, TEXT, TRUE, Schema, object_o
 class Choice:
     """``kind = "choice"`` with ``options``, a list of ``{id = "...", text = "..."}``.
 
-    With ``random_order`` each device shows them in an order of its own.
+    With ``random_order``, each device shows them in its own order.
     """
 
     name = "choice"
     key = "options"
-    #: The name of an entry of the list in messages, and ids that it cannot have.
+    #: The key of the list, and the ids that its entries cannot have.
     entry = "option"
     reserved: tuple[str, ...] = RESERVED
 
@@ -69,7 +69,7 @@ class Choice:
         return ids_of(question)
 
     def expected(self, place: float, question: dict[str, Any], shares: Mapping[str, float]) -> str:
-        """Return the answer at a place; answers of which nothing is said share what is left."""
+        """Return the answer at a position. Answers without an expected share divide the rest."""
         ids, total = ids_of(question), sum(shares.values())
         silent = len(ids) - len(shares)
         if total > 1 + 1e-9 or (not silent and total < 1 - 1e-9):
@@ -83,7 +83,7 @@ class Choice:
 
 
 class YesNo(Choice):
-    """``kind = "yes-no"``; its values are ``yes`` and ``no``."""
+    """``kind = "yes-no"``. Its values are ``yes`` and ``no``."""
 
     name = "yes-no"
 

@@ -1,4 +1,4 @@
-"""A choice of any number of options, or none of them."""
+"""A choice of any number of options, or of none of them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,14 +8,14 @@ from analysis.survey.document import Table
 from analysis.survey.json_schema import COUNT, Schema
 from analysis.survey.kinds.choice import Choice, ids_of
 
-#: Its powers scatter places, so that neighbors look unrelated.
+#: Multiplication by powers of this number scatters positions, so that neighbors look unrelated.
 _APART = 7
 
 
 class Choices(Choice):
-    """``kind = "choices"`` with ``options``, and ``at_most``: how many may be ticked.
+    """``kind = "choices"`` with ``options``, and ``at_most``, the most that may be ticked.
 
-    An answer is the ids of what was ticked, joined by ``|``; "none" is an answer of its own.
+    An answer is the ids of the ticked options, joined by ``|``. "none" is an answer of its own.
     """
 
     name = "choices"
@@ -65,16 +65,16 @@ class Choices(Choice):
         return tuple(int(flag in ticked) for flag in domain.flags)
 
     def made_up(self, place: float, question: dict[str, Any]) -> str:
-        """Return some options beside each other, the first at `place`; none at the very end."""
+        """Return neighboring options from `place` on, or "none" at the very end."""
         ids = ids_of(question)
         first = int(place * (len(ids) + 1))
         ticked = ids[first : first + min(question["at_most"], 1 + first % 2)]
         return "|".join(ticked) or NONE
 
     def expected(self, place: float, question: dict[str, Any], shares: Mapping[str, float]) -> str:
-        """Return what is ticked at a place, each option by a part of the place that is its own.
+        """Return the options that are ticked at a position, each by digits of its own.
 
-        As many as may be ticked stay, the first ones.
+        If there are too many, the first ones that may be ticked are kept.
         """
         own = {name: place * _APART**at % 1 for at, name in enumerate(ids_of(question), 1)}
         ticked = [name for name, part in own.items() if part < shares.get(name, 0)]

@@ -10,7 +10,7 @@ from analysis.core.domain import Numbers
 from analysis.survey.document import Table, plain
 from analysis.survey.json_schema import POSITIVE, TEXT, TRUE, Schema
 
-#: What a form control or a CSV cell may hold; also in ``client/kinds.js``.
+#: The form of a number in a form control or a CSV cell. ``client/kinds.js`` has it, too.
 _DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,2})?", re.ASCII)
 _LONGEST = 400
 
@@ -18,7 +18,7 @@ _LONGEST = 400
 class Number:
     """``kind = "number"`` with ``min`` and ``max``; ``step``, ``integer``, ``unit``, ``slider``.
 
-    Without a ``step`` any decimal may be typed, and the resolution is a thousandth of the range.
+    Without a ``step``, any decimal may be typed, and the resolution is a thousandth of the range.
     """
 
     name = "number"
@@ -63,7 +63,7 @@ class Number:
         return Numbers(low, high, int(steps), question["no_answer"])
 
     def value(self, answer: str, question: dict[str, Any]) -> Fraction | None:
-        """Return where in its range a number lies, in 0..1; None for no answer."""
+        """Return the position of a number in its range, in 0..1; None for no answer."""
         low, high = _exact(question["min"]), _exact(question["max"])
         if answer == "" and question["no_answer"]:
             return None
@@ -81,14 +81,15 @@ class Number:
         return ("mean",)
 
     def expected(self, place: float, question: dict[str, Any], shares: Mapping[str, float]) -> str:
-        """Return the number at a place of a power law with this mean: most are near one end."""
+        """Return the number at a position of a power law with this mean. Most are near one end."""
         low, high = float(question["min"]), float(question["max"])
         middle = (shares["mean"] - low) / (high - low)
         if not 0 < middle < 1:
             raise ValueError(
                 f"expected a mean between {low:g} and {high:g}, got {shares['mean']:g}"
             )
-        # A place u to the power (1 - m) / m has the mean m; above one half, from the other end.
+        # For a uniform u, u to the power (1 - m) / m has the mean m. A mean above one half is taken
+        # from the other end.
         near = min(middle, 1 - middle)
         part = place ** ((1 - near) / near)
         return self.made_up(min(part if middle < 0.5 else 1 - part, 1 - 1e-9), question)
@@ -100,5 +101,5 @@ class Number:
 
 
 def _exact(number: int | float) -> Fraction:
-    """Return a number as it was written: the shortest decimal, which JavaScript's String gives."""
+    """Return a number as written: its shortest decimal, which JavaScript's String gives, too."""
     return Fraction(repr(number))

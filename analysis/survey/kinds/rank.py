@@ -6,14 +6,14 @@ from analysis.core.domain import NO_ANSWER, Rankings
 from analysis.survey.document import Table
 from analysis.survey.kinds.choice import Choice, ids_of
 
-#: The most items: nobody ranks more, and each pair of them is a cohort.
+#: The most items. Nobody ranks more, and each pair of items is a cohort.
 MOST_ITEMS = 20
 
 
 class Rank(Choice):
     """``kind = "rank"`` with ``items``, a list of ``{id = "...", text = "..."}``.
 
-    An answer is the ids of all items, the first first, joined by ``|``.
+    An answer is the ids of all items in order, from the first on, joined by ``|``.
     """
 
     name = "rank"
@@ -29,7 +29,7 @@ class Rank(Choice):
         return Rankings(ids_of(question), question["no_answer"])
 
     def value(self, answer: str, question: dict[str, Any]) -> tuple[int, ...] | None:
-        """Return a flag for each pair of items, set if in that order; None for no answer."""
+        """Return a flag for each pair of items, which is set if they are in that order; or None."""
         domain = self.domain(question)
         if answer in ("", NO_ANSWER) and domain.no_answer:
             return None
@@ -40,7 +40,7 @@ class Rank(Choice):
         return domain.value(order)
 
     def made_up(self, place: float, question: dict[str, Any]) -> str:
-        """Return the order that begins with the item at `place`, and else is the author's."""
+        """Return the order that begins with the item at `place` and then keeps the author's."""
         ids = list(ids_of(question))
         first = ids.pop(int(place * len(ids)))
         return "|".join([first, *ids])

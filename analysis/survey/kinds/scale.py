@@ -1,4 +1,4 @@
-"""A scale: points in an order, such as from "never" to "always"."""
+"""A scale: ordered points, such as from "never" to "always"."""
 
 import re
 from fractions import Fraction
@@ -13,10 +13,10 @@ _NUMBER = re.compile(r"-?(0|[1-9]\d{0,5})", re.ASCII)
 
 
 class Likert(Choice):
-    """``kind = "scale"`` with ``points``, a list of labels in order; ``matrix`` optional.
+    """``kind = "scale"`` with ``points``, a list of labels in order, and an optional ``matrix``.
 
-    The id of a point is its label if all labels are ids, else its number: 1, 2, 3, ... Its score,
-    for the mean, is its label if all labels are whole numbers, else its number.
+    The id of a point is its label if all labels are ids, and otherwise its number 1, 2, 3, .... Its
+    score for the mean is its label if all labels are whole numbers, and otherwise its number.
     """
 
     name = "scale"
@@ -36,7 +36,7 @@ class Likert(Choice):
             texts.append(label)
         are_ids = all(isinstance(text, str) and ID.fullmatch(text) for text in texts)
         if are_ids and set(texts) & set(RESERVED):
-            raise table.error("points", f"other labels than {', '.join(RESERVED)}, or no ids")
+            raise table.error("points", f"other labels than {', '.join(RESERVED)}")
         options = [
             {"id": text if are_ids else str(number), "text": text}
             for number, text in enumerate(texts, 1)

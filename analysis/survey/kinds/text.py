@@ -10,19 +10,19 @@ from analysis.survey.document import Table
 from analysis.survey.files import read_file_within
 from analysis.survey.json_schema import COUNT, STRING, Schema
 
-#: The most candidates: more would make a page of some megabytes.
+#: The most candidates. More would make a page of several megabytes.
 _MOST_CANDIDATES = 20_000
-#: The most letters of a text by default, and the most that can be asked for.
+#: The default of the most letters of a text, and the most that an author can allow.
 _USUAL, _LONGEST = 32, 256
-#: The most different letters: pairs are tried after each beginning, and more would take too long.
+#: The most different letters. Pairs are tried after each beginning, and more would take too long.
 _MOST_LETTERS = 200
 
 
 class Text:
-    """``kind = "text"``; ``candidates``, a list or a file with one in each line, ``longest``.
+    """``kind = "text"`` with ``candidates``, a list or a file of lines, and ``longest``.
 
-    Texts are compared as `analysis.core.texts.normalized` writes them. Those that are no candidates
-    are estimated together; without candidates the frequent ones are discovered.
+    Texts are compared in the form of `analysis.core.texts.normalized`. Texts that are not
+    candidates are estimated together. Without candidates, frequent texts are discovered.
     """
 
     name = "text"
@@ -73,11 +73,11 @@ class Text:
 
     def value(self, answer: str, question: dict[str, Any]) -> str | None:
         """Return the normalized text; None for no answer."""
-        # Normalizing a huge text takes long, and it turns a letter into 18 at most.
+        # A huge text takes long to normalize. Normalization turns a letter into at most 18.
         text = normalized(answer) if len(answer) <= 18 * question["longest"] + 99 else answer
         if text in ("", NO_ANSWER) and question["no_answer"]:
             return None
-        # Half of a surrogate pair is no letter, and has no bytes to be hashed.
+        # Half of a surrogate pair is not a letter, and has no bytes that could be hashed.
         is_text = text != NO_ANSWER and not any("\ud800" <= letter <= "\udfff" for letter in text)
         if is_text and 0 < len(text) <= question["longest"]:
             return text
@@ -85,7 +85,7 @@ class Text:
         raise ValueError(f"a text of at most {question['longest']} letters{empty}")
 
     def made_up(self, place: float, question: dict[str, Any]) -> str:
-        """Return a candidate; without any, one of four short texts of possible letters."""
+        """Return a candidate, or without candidates one of four short texts of allowed letters."""
         texts = question.get("candidates") or _words(question)
         return str(texts[int(place * len(texts))])
 
@@ -101,21 +101,21 @@ class Text:
 
 
 def _words(question: dict[str, Any]) -> list[str]:
-    """Return four texts that can be answered, each of one letter, repeated."""
+    """Return four possible answers, each of which repeats one letter."""
     letters = question.get("letters", "abcd").replace(" ", "")
     return [letters[place % len(letters)] * min(3, question["longest"]) for place in range(4)]
 
 
 def _letters(text: str) -> str:
-    """Return each letter of a normalized text once, and the space if the text has one."""
+    """Return each letter of a normalized text once, including the space if the text has one."""
     parts = (normalized(letter) or " " * letter.isspace() for letter in text)
     return "".join(dict.fromkeys("".join(parts)))
 
 
 def _from_file(table: Table, name: str, longest: int) -> list[str]:
-    """Return the lines of a file in the survey's folder, without empty ones.
+    """Return the lines of a file in the survey's folder, without empty lines.
 
-    No message quotes a line, since the survey's author need not be allowed to read the file.
+    No message quotes a line, since the survey's author may not be allowed to read the file.
     """
     path = table.folder / name
     try:
@@ -144,7 +144,7 @@ def _checked(
     Raises
     ------
     SurveyError
-        For the first that is wrong, with its place; `quoted` says how messages show it.
+        At the first wrong candidate, with its position; `quoted` returns its form in messages.
     """
     written: dict[str, str] = {}
     for where, candidate in candidates:
