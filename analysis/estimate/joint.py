@@ -59,7 +59,8 @@ def joint(first: Floats, second: Floats, counts: Ints | None = None) -> Joint:
     """
     if first.ndim != 2 or second.ndim != 2 or len(first) != len(second) or not len(first):
         raise ValueError(
-            f"expected chances of as many reports, one or more, got {first.shape}, {second.shape}"
+            "expected two tables of probabilities with equally many reports, at least one, "
+            f"got {first.shape}, {second.shape}"
         )
     rows = np.hstack([first, second])
     often = np.ones(len(rows), dtype=np.int64) if counts is None else counts

@@ -153,7 +153,9 @@ def read_map(path: Path, params: RapporParams) -> tuple[list[str], Ints]:
         # Reports cannot distinguish candidates with the same bits in all cohorts.
         alike = alike_at.setdefault(np.sort(bits.reshape(params.m, params.h)).tobytes(), line)
         if alike != line:
-            raise _error(path, line, 2, "cells of its own", f"all those of line {alike}")
+            raise _error(
+                path, line, 2, "cells that differ from other lines", f"those of line {alike}"
+            )
         cells.append(bits)
     if not cells:
         raise _error(path, 1, 1, "a candidate", "nothing")

@@ -104,7 +104,7 @@ def compare_waves(
     check_level(confidence_level)
     check_columns(first, second)
     if isinstance(names, str) or len(names) != 2:
-        raise ValueError(f"names must be what the two are called, got {names!r}")
+        raise ValueError(f"names must be two names, one for each column, got {names!r}")
     rows = []
     row_of = partial(_row, confidence_level=confidence_level, n=first.n + second.n)
     if has_shares:

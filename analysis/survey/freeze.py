@@ -216,8 +216,8 @@ def _check_tables(tables: Any) -> None:
             raise ValueError(f"together {table['id']}: epsilon_each must be at most epsilon")
         if "ask" in table and not (type(table["ask"]) is int and 2 <= table["ask"] < len(names)):
             raise ValueError(
-                f"together {table['id']}: ask must be a whole number from 2 to one less than its "
-                "questions"
+                f"together {table['id']}: ask must be a whole number from 2 to one less than the "
+                "number of questions"
             )
         if table.get("aim", AIMS[0]) not in AIMS:
             raise ValueError(f"together {table['id']}: aim must be one of {', '.join(AIMS)}")

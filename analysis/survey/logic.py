@@ -163,7 +163,7 @@ class _Parser:
             raise self.error("the id of a question")
         if self.token not in self._domains:
             known = ", ".join(name for name, domain in self._domains.items() if domain is not None)
-            known = known or "none, since this is the first"
+            known = known or "there is none, since this is the first"
             raise self.error(f"the id of an earlier question ({known})")
         domain = self._domains[self.token]
         if domain is None:
@@ -192,7 +192,7 @@ class _Parser:
         """Return the value with which an answer to a question is compared."""
         if domain.unasked:
             raise ValueError(
-                f"expected another question than {question}, which is {domain.unasked}"
+                f"expected a question other than {question}, which is {domain.unasked}"
             )
         if domain.picks:
             if self.kind != "text" or self.token[1:-1] not in domain.picks:

@@ -142,7 +142,7 @@ def _column(n: int = 100) -> Column:
         (lambda: column_estimates(_column(), "0.95"), "between 0 and 1, got '0.95'"),  # type: ignore[arg-type]
         (lambda: crosstab("y", "z"), "expected a Column, .*, got str"),  # type: ignore[arg-type]
         (lambda: compare_groups(_column(), "z"), "expected a Column, .*, got str"),  # type: ignore[arg-type]
-        (lambda: compare_waves(_column(), _column(), "ab"), "names must be what .*, got 'ab'"),  # type: ignore[arg-type]
+        (lambda: compare_waves(_column(), _column(), "ab"), "names must be two names.*, got 'ab'"),  # type: ignore[arg-type]
         (lambda: difference("y", "z"), "expected a Column, .*, got str"),  # type: ignore[arg-type]
         (lambda: independence(_column(), None), "expected a Column, .*, got NoneType"),  # type: ignore[arg-type]
         (lambda: joint_shares([_column(), 3]), "expected a Column, .*, got int"),  # type: ignore[list-item]

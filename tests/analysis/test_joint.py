@@ -138,8 +138,8 @@ def test_probabilities_of_symbols_sum_to_one() -> None:
 @pytest.mark.parametrize(
     ("first", "second", "message"),
     [
-        (np.ones((2, 2)), np.ones((3, 2)), "expected chances of as many reports"),
-        (np.ones((0, 2)), np.ones((0, 2)), "expected chances of as many reports, one or more"),
+        (np.ones((2, 2)), np.ones((3, 2)), "with equally many reports, at least"),
+        (np.ones((0, 2)), np.ones((0, 2)), "expected two tables of probabilities"),
         (
             np.zeros((2, 2)),
             np.ones((2, 2)),

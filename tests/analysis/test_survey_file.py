@@ -35,7 +35,11 @@ MISTAKES = [
         'question "meat": id must be unique in the survey, got it twice',
     ),
     ('id = "dish"', "id = 7", "question 2: id must be an id of a-z, 0-9 and -,"),
-    ('id = "soup"', 'id = "no-answer"', "option 1: id must be another id than no-answer, which is"),
+    (
+        'id = "soup"',
+        'id = "no-answer"',
+        "option 1: id must be an id other than no-answer, which is",
+    ),
     ('id = "soup"', 'id = "stew"', 'option 2: id must be unique in its question, got "stew" twice'),
     (
         KIND,
@@ -99,7 +103,7 @@ MISTAKES = [
     (MEAT, "meat > 3", "expected = or != (the values of meat have no order), got >"),
     (MEAT, MEAT + " and", "expected the id of a question, got the end"),
     (MEAT, MEAT + " meat", "expected and, or, or the end, got meat"),
-    (MEAT, "(" * 60 + MEAT + ")" * 60, "expected at most 50 parentheses in eac"),
+    (MEAT, "(" * 60 + MEAT + ")" * 60, "expected at most 50 nested parentheses"),
     (MEAT, "meat == 'yes'", "expected one of 'yes', 'no', 'no-answer', got ="),
 ]
 

@@ -116,7 +116,7 @@ KIOSK = "[page]\nkiosk = true"
             NOTE + AGE + "shows_if = \"hello = 'yes'\"\n",
             'question "age": shows_if: expected a question, got hello: a note has no answer in "h',
         ),
-        ("", NOTE + AGE + 'shows_if = "b = 1"\n', "earlier question (none, since this is the fi"),
+        ("", NOTE + AGE + 'shows_if = "b = 1"\n', "earlier question (there is none, since this"),
         ("", AGE + "new_page = 1\n", "new_page must be true or false, got 1"),
         ("", AGE + 'slider = "yes"\n', 'slider must be true or false, got "yes"'),
         ("", ROW.format("a", "?") + "slider = true\n", 'unknown key "slider"'),
@@ -130,7 +130,7 @@ KIOSK = "[page]\nkiosk = true"
         (
             "",
             ROW.format("a", "?") + AGE + ROW.format("b", "?"),
-            'question "a": matrix must be that',
+            'question "a": matrix must be the same',
         ),
         ("", GRID + ROW.format("c", "?").replace("How", "Who"), 'question "c": matrix must be th'),
         (
@@ -187,6 +187,6 @@ def _misstated(data: dict[str, Any], way: str) -> dict[str, Any]:
 def test_randomizers_are_those_of_the_questions(read: Callable[..., Survey], way: str) -> None:
     data = _misstated(json.loads(json.dumps(read(NOTE + AGE).to_json())), way)
     with pytest.raises(
-        ValueError, match="survey s: every question must have a randomizer, of its own"
+        ValueError, match="survey s: every question must have a randomizer, its own"
     ):
         thaw(data, version_of(data))

@@ -125,7 +125,7 @@ def test_candidates_may_be_in_a_file_beside_the_survey(read: Any, tmp_path: Path
         ('candidates = ["Rome", "b", " ROME"]', "candidate 3: expected each text once, got"),
         (
             'candidates = ["a", "Other"]',
-            "expected another text than no-answer and other, which are",
+            "expected a text other than no-answer and other, which are",
         ),
         ('candidates = "none.txt"', "none.txt: No such file"),
         ('candidates = "bytes.txt"', "bytes.txt: line 2: expected text in UTF-8"),
@@ -151,7 +151,7 @@ def test_a_mistake_is_named(read: Any, tmp_path: Path, keys: str, message: str) 
 
 
 def test_texts_cannot_be_in_conditions(read: Any) -> None:
-    with pytest.raises(SurveyError, match="another question than q, which is a text"):
+    with pytest.raises(SurveyError, match="a question other than q, which is a text"):
         read(
             TEXT + '[[questions]]\nid = "r"\ntext = "?"\nkind = "yes-no"\nepsilon = 1\n'
             "shows_if = \"q = 'rome'\""

@@ -320,7 +320,7 @@ def test_channels_know_which_counts_some_reports_have(
         (b'{"deniable": "tally-1", "x": -Infinity}', "expected numbers, got -Infinity"),
         (b'{"deniable": "tally-2"}', 'expected an object with "deniable": "tally-1"'),
         (b"[1]", 'expected an object with "deniable": "tally-1"'),
-        (b'{"deniable": "tally-1"}', "open: expected it, got none"),
+        (b'{"deniable": "tally-1"}', "open: expected this member, got none"),
         (b'{"deniable": "tally-1", "reports": ' + b"9" * 5000 + b"}", "digits"),
         (b'{"deniable": "\\ud800"}', "expected an object"),
     ],
@@ -338,7 +338,7 @@ def test_other_files_than_tallies_are_refused_in_a_sentence(
 def test_a_changed_byte_is_found(tmp_path: Path, two: list[Path]) -> None:
     text = two[0].read_text()
     two[0].write_text(text.replace('"open": false', '"open": true'))
-    assert "it was changed" in refused("tally", "merge", *two)
+    assert "the file was changed" in refused("tally", "merge", *two)
     for missing in (tmp_path / "none.json", tmp_path):
         assert "cannot be read" in refused("tally", "merge", missing, two[1])
 

@@ -186,7 +186,7 @@ def _sizes(package: Any) -> dict[str, tuple[Any, Any]]:
     sizes = {}
     for each in package["resources"]:
         if not isinstance(each["path"], str) or not is_plain(each["path"]):
-            raise ValueError(f"a path that is no plain name: {shown(each['path'])}")
+            raise ValueError(f"a path that is not a plain name: {shown(each['path'])}")
         sizes[each["path"]] = each["bytes"], each["hash"]
     return sizes
 

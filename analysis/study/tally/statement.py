@@ -130,7 +130,11 @@ def _check_members(data: Any, kind: str, needed: set[str], optional: set[str]) -
         raise ValueError(f'expected an object with "deniable": "{kind}", got {shown(got)}')
     if not needed <= set(data) <= needed | optional:
         wrong = min((needed - set(data)) | (set(data) - needed - optional))
-        told = "expected no such member, got one" if wrong in data else "expected it, got none"
+        told = (
+            "expected no such member, got one"
+            if wrong in data
+            else "expected this member, got none"
+        )
         raise ValueError(f"{wrong[:64]}: {told}")
     try:
         hashed = hash_of(data)
@@ -138,7 +142,7 @@ def _check_members(data: Any, kind: str, needed: set[str], optional: set[str]) -
         raise ValueError(f"expected numbers that can be hashed, got others: {error}") from None
     if data["sha256"] != hashed:
         raise ValueError(
-            "sha256: expected the hash of all else in the file, got another: it was changed"
+            "sha256: expected the hash of the rest of the file, got another: the file was changed"
         )
 
 

@@ -29,7 +29,7 @@ class Choice:
             part = Table(option, f"{table.place}: {self.entry} {number}", table.languages)
             name = part.identifier()
             if name in self.reserved:
-                raise part.error("id", f"another id than {name}, which is reserved")
+                raise part.error("id", f"an id other than {name}, which is reserved")
             if name in options:
                 raise SurveyError(
                     f"{part.place}: id must be unique in its question, got {shown(name)} twice"

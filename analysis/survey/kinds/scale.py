@@ -36,7 +36,7 @@ class Likert(Choice):
             texts.append(label)
         are_ids = all(isinstance(text, str) and ID.fullmatch(text) for text in texts)
         if are_ids and set(texts) & set(RESERVED):
-            raise table.error("points", f"other labels than {', '.join(RESERVED)}")
+            raise table.error("points", f"labels other than {', '.join(RESERVED)}")
         options = [
             {"id": text if are_ids else str(number), "text": text}
             for number, text in enumerate(texts, 1)

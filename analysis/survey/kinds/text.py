@@ -155,7 +155,7 @@ def _checked(
             )
         if text in (NO_ANSWER, OTHER):
             raise SurveyError(
-                f"{where}: expected another text than {NO_ANSWER} and {OTHER}, which are reserved"
+                f"{where}: expected a text other than {NO_ANSWER} and {OTHER}, which are reserved"
             )
         if text in written:
             raise SurveyError(f"{where}: expected each text once, got {quoted(candidate)} twice")
