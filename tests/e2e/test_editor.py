@@ -8,8 +8,7 @@ import openpyxl
 import pytest
 from collector import EXAMPLES, Collector, command
 from device import CANARIES, SURVEY, Device, answer, expect_state, fill_in, press, review
-from playwright.sync_api import Frame, Page, Request, Route, expect
-from test_looks import PHONE
+from playwright.sync_api import Frame, Page, Request, expect
 from test_looks import check_accessible as seen
 
 from analysis.survey.survey_file import read_survey
@@ -220,84 +219,7 @@ def test_a_pilot_is_answered_again_and_again_and_never_becomes_real(
     expect(new_device().visit(address).get_by_text("closed")).to_be_visible()
 
 
-@pytest.mark.more
-def test_two_researchers_write_at_the_same_time(sign_in: Callable[..., Page]) -> None:
-    ada, bob = sign_in(), sign_in()
-    begin(ada)
-    add(ada, "Where do you work?", "One of several options", "team")
-    bob.goto(ada.url)
-    write(bob, "Help below it", "Bob was here.")
-    # Ada has not seen that change, so the page says so, and her text stays.
-    ada.locator("#form").get_by_label("Help below it", exact=True).fill("Ada was here.")
-    ada.locator("#form").get_by_label("Help below it", exact=True).press("Tab")
-    expect(ada.get_by_role("alert")).to_contain_text("changed this in the meantime")
-    seen(ada)
-    expect(ada.locator("#form").get_by_label("Help below it")).to_have_value("Ada was here.")
-    with ada.expect_response(SHOWN):
-        ada.get_by_role("button", name="Save").click()
-    bob.reload()
-    expect(bob.locator("#form").get_by_label("Help below it")).to_have_value("Ada was here.")
-
-
-@pytest.mark.more
-def test_one_press_does_not_overwrite_what_a_colleague_wrote(
-    sign_in: Callable[..., Page],
-) -> None:
-    ada, bob = sign_in(), sign_in()
-    begin(ada)
-    bob.goto(ada.url)
-    write(bob, "Help below it", "Bob was here.")
-    # Leaving the field stores it, and so does the button, both before any message.
-    form = ada.locator("#form")
-    form.get_by_label("Help below it", exact=True).fill("Ada was here.")
-    form.get_by_role("button", name="Save").first.click()
-    expect(ada.get_by_role("alert")).to_contain_text("changed this in the meantime")
-    # Nothing is stored by itself until it is clear whose text is wanted.
-    form.get_by_label("Question", exact=True).fill("Were you harassed at all?")
-    form.get_by_label("Question", exact=True).press("Tab")
-    bob.reload()
-    expect(bob.locator("#form").get_by_label("Help below it")).to_have_value("Bob was here.")
-    with ada.expect_response(SHOWN):
-        form.get_by_role("button", name="Save").first.click()
-    bob.reload()
-    expect(bob.locator("#form").get_by_label("Help below it")).to_have_value("Ada was here.")
-    expect(bob.locator("#form").get_by_label("Question", exact=True)).to_have_value(
-        "Were you harassed at all?"
-    )
-
-
 EPSILON = "ε, the most that a report reveals"
-
-
-@pytest.mark.more
-def test_what_is_typed_while_the_server_is_slow_is_stored(sign_in: Callable[..., Page]) -> None:
-    page = sign_in()
-    begin(page)
-    held: list[Route] = []
-    page.route("**/edit", lambda route: held.append(route))
-    form = page.locator("#form")
-    texts = {"Help below it": "First.", "Question": "Second?", EPSILON: "2"}
-    posted: list[Request] = []
-    page.on("request", lambda one: posted.append(one) if one.method == "POST" else None)
-    with page.expect_request("**/edit"):
-        for label, text in texts.items():
-            form.get_by_label(label, exact=True).fill(text)
-            form.get_by_label(label, exact=True).press("Tab")
-    # All three fields were left before the first answer came, which knows only the first.
-    for _ in texts:
-        with page.expect_response(SHOWN):
-            held.pop().continue_()
-        for label, text in texts.items():
-            expect(form.get_by_label(label, exact=True)).to_have_value(text)
-        while not held and len(posted) < len(texts):
-            page.evaluate("() => new Promise((go) => setTimeout(go, 50))")
-    for route in held:
-        route.continue_()
-    page.unroute_all(behavior="wait")
-    page.reload()
-    expect(form.get_by_label("Help below it", exact=True)).to_have_value("First.")
-    expect(form.get_by_label("Question", exact=True)).to_have_value("Second?")
-    expect(form.get_by_label(EPSILON, exact=True)).to_have_value("2")
 
 
 def test_it_works_by_keyboard_and_without_the_program(sign_in: Callable[..., Page]) -> None:
@@ -338,23 +260,6 @@ def follow_to_the_mistake(page: Page) -> None:
     expect(page.locator("#epsilon")).to_have_value("much")
     told = "ε, the most that a report reveals: expected a number such as 12 or 0.5, got 'much' "
     expect(page.locator("#epsilon")).to_have_accessible_description(re.compile(re.escape(told)))
-
-
-@pytest.mark.more
-def test_a_mistake_moves_the_focus_of_nobody_who_types(sign_in: Callable[..., Page]) -> None:
-    page = sign_in(bypass_csp=True, viewport=PHONE)
-    begin(page)
-    page.get_by_role("link", name="Form", exact=True).click()  # below much else on a phone
-    expect(page.locator("#form").get_by_label("Kind")).to_be_in_viewport()
-    write_nonsense(page, "Tab")
-    expect(page.locator("#epsilon")).to_have_attribute("aria-invalid", "true")
-    expect(page.locator("#mistakes")).not_to_be_focused()
-    seen(page)
-    page.locator("#form").get_by_role("button", name="Save").first.press("Enter")
-    expect(page.locator("#mistakes")).to_be_focused()
-    follow_to_the_mistake(page)
-    write(page, "ε, the most that a report reveals", "2")
-    expect(page.locator("#mistakes, .at-field, [aria-invalid]")).to_have_count(0)
 
 
 def test_a_form_of_another_tool_is_imported_mended_and_published(
