@@ -105,7 +105,7 @@ class _Commands(click.Group):
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="deniable")
 def main() -> None:
-    """Ask sensitive questions on the web without ever holding a true answer."""
+    """Ask sensitive questions on the web so that nobody can be sure of anybody's answer."""
 
 
 if __name__ == "__main__":

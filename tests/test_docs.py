@@ -82,7 +82,7 @@ def test_what_prefer_not_to_say_and_no_noise_cost_in_the_readme(tmp_path: Path) 
     required, free = (
         _respondents(path, f"{how}epsilon = 1.0") for how in ("required = true\n", "")
     )
-    assert f"at ε = 1 takes {free:,} people. It takes {required:,} if" in README
+    assert f"at ε = 1 needs {free:,} people. It needs {required:,} if" in README
     told = Share("yes", Fraction(1), Fraction(0))
     direct = least(lambda n: of_share(told, 0.5, n, 0.95) / 0.05)
     assert f"and {direct} if people are asked directly" in README
