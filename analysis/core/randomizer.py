@@ -29,8 +29,8 @@ ChannelT = TypeVar("ChannelT", bound=Channel, covariant=True)
 class Randomizer(Generic[EncoderT, ChannelT]):
     """An encoder and a channel that fit each other; `from_json` refuses any that do not.
 
-    With `limit`, the stated privacy is approximate: a set of reports has at most this ratio of its
-    probabilities under two answers, except for `delta`. Without `limit`, `delta` is 0.
+    With `limit`, the stated privacy is approximate: any set of reports has at most this ratio of
+    its probabilities under two answers, except for `delta`. Without `limit`, `delta` is 0.
 
     With `stages` it has a memory: for all waves, the device keeps what the first channel draws for
     an input. Each wave passes that through the second channel anew (Erlingsson, Pihur and Korolova,

@@ -3,7 +3,8 @@
 The permanent channel draws once for each input (for bits: once for each position and its 0 or 1).
 The instant channel draws anew in each wave (Erlingsson, Pihur and Korolova, CCS 2014, section 3).
 An answer that changes costs more than one that never changes: the new input has a new permanent
-draw, and each further report adds evidence about the old one. Then there is no bound for all waves.
+draw, and each further report adds evidence about draws that stay the same. Then there is no bound
+for all waves.
 By hand: there are two inputs, and both channels are windows with near 3, far 1. One wave has the
 ratio (3*3 + 1*1) / (3*1 + 1*3) = 5/3. Two waves have (3*9 + 1*1) / (1*9 + 3*1) = 7/3 if the answer
 stays the same, and (5/3)^2 = 25/9 if it changes. As equal answers are repeated, the ratio
@@ -41,9 +42,9 @@ def worst_ratio(
 
     For windows, it is exact for two inputs, for more inputs than waves, and for up to `EXACT`
     waves; otherwise it is a bound. For bits it is a bound. It is exact if any `most` positions can
-    be an input's ones, where `most` is the largest number in `apart`, and there are at least ``2 *
-    most * waves`` positions. After `SEARCHED` waves, it adds a bound of each further report given
-    those before. It never falls as waves are added.
+    be an input's ones, where `most` is the largest number in `apart`, and there are at least
+    ``2 * most * waves`` positions. After `SEARCHED` waves, it is multiplied by a bound of each
+    further report, given those before. It never falls as waves are added.
 
     Parameters
     ----------

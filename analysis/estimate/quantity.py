@@ -48,7 +48,7 @@ def people_directly(value: float, std_error: float, n: int) -> float:
 
 
 def supporting(scores: Floats) -> tuple[NDArray[np.bool_], float, float] | None:
-    """Return the reports that support a value, and p and q of `Share`; None if scores are not so.
+    """Return which reports support a value, and p and q of `Share`; None if support is not binary.
 
     The result is not None if all reports have one of two scores, whose expectation is 1 for the
     value and 0 for others.

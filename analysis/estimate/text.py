@@ -15,7 +15,7 @@ from analysis.estimate.intervals import FEW, Interval, normal_interval
 from analysis.estimate.quantity import Quantity, people_directly
 from analysis.mechanisms.one_of_texts import text_share
 
-#: The average proportion of false texts among those with the flag `detected`.
+#: On average, at most this proportion of the texts with the flag `detected` is false.
 FALSE_DISCOVERIES = 0.10
 #: Texts get the flag `collisions` if more than this fraction of their variance is not noise.
 COLLISIONS = 0.25
@@ -27,9 +27,9 @@ def text_quantities(
     """Return the shares of candidates or of the texts found, of no answer, and of other texts.
 
     Estimates of candidates are nearly unbiased over hashes, and may lie outside [0, 1]. The flags
-    are ``detected`` (the text stands out among all candidates; on average, nobody gave at most a
-    tenth of the texts with this flag), ``collisions`` (over a quarter of the variance is not noise
-    but due to texts with the same hashes, which more respondents will not reduce),
+    are ``detected`` (the text stands out among all candidates; on average, at most a tenth of the
+    texts with this flag are texts that nobody gave), ``collisions`` (over a quarter of the variance
+    is not noise but due to texts with the same hashes, which more respondents will not reduce),
     ``out-of-range``, ``boundary`` and ``few``.
 
     Parameters

@@ -135,7 +135,7 @@ def totals(
 
 
 def check_population(population: int | None, respondents: int) -> int:
-    """Return the size of a population, by default the number of respondents; raise if too small."""
+    """Return a population's size, by default the number of respondents; or raise ValueError."""
     if population is None:
         return respondents
     if population < respondents:

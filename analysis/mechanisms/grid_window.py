@@ -1,4 +1,4 @@
-"""Mechanisms for a number that report a point of a grid, likelier one in a window around it.
+"""Mechanisms for a number whose report is a grid point, likelier in a window around the number.
 
 The number is rounded without bias to a grid of M steps. The w outputs from there on are likelier
 than the others. No-answer is a point w steps past the last, whose window overlaps with that of no
@@ -154,7 +154,7 @@ class SquareWave(GridWindow):
 
 
 def half_width(epsilon: float) -> float:
-    """Return b, half the wave's width as a fraction of the range, for most mutual information."""
+    """Return b, half the wave's width over the range, which maximizes mutual information."""
     # This is (ε e^ε - e^ε + 1) / (2 e^ε (e^ε - 1 - ε)) with both parts of the fraction divided by
     # e^ε and written with expm1, which keeps them exact if ε is small.
     top = epsilon + math.expm1(-epsilon)

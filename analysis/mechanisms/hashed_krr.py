@@ -141,8 +141,8 @@ class Hadamard(HashedKrr):
 
     A report is one bit of a public cohort (Cormode, Kulkarni and Srivastava, "Marginal release
     under local differential privacy", SIGMOD 2018). Acharya, Sun and Zhang, "Hadamard response",
-    AISTATS 2019, also randomize a part of the cohort. Rows of the Hadamard matrix are the linear
-    functions over F_2. Channel: encoder `hash` with g = 2, `window`.
+    AISTATS 2019, send the cohort's part, too. Rows of the Hadamard matrix are the linear functions
+    over F_2. Channel: encoder `hash` with g = 2, `window`.
     By hand: ε = ln 3 keeps the bit 3 times in 4. Any other value is supported 1 time in 2.
 
     A report is one bit and its cohort. It is nearly optimal for many values at ε below 1.

@@ -93,7 +93,7 @@ def _targets(places: list[Fraction], no_answer: bool) -> tuple[Row, Row, Row]:
 
 @lru_cache(maxsize=128)
 def decoded(channel: OneSymbol, targets: tuple[Row, ...]) -> tuple[Row, ...]:
-    """Return for each target the scores of reports whose expectation is the target."""
+    """Return for each target the scores of reports with that expectation, for every input."""
     rows = [channel.weights(symbol) for symbol in range(channel.inputs)]
     return unbiased(rows, targets)
 

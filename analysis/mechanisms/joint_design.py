@@ -42,7 +42,7 @@ class Design:
 
     @property
     def saving(self) -> float:
-        """The number of respondents that separate draws need, as a multiple, on average."""
+        """The factor by which separate draws need more respondents, on average."""
         return 1 / self.variance
 
 

@@ -254,7 +254,7 @@ class Program:
         return scipy.sparse.csr_array((entries, cells), shape=(len(ones), n + 1 + more))
 
     def pattern(self, multiples: Floats) -> Pattern:
-        """Return the channel with these probabilities as whole weights, within both limits."""
+        """Return a channel of these probabilities in whole weights, exactly within both limits."""
         d = len(self.parts)
         limits = exp_lower(self.total), exp_lower(self._each)
         for margin in _MARGINS:

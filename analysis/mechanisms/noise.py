@@ -1,6 +1,6 @@
 """Mechanisms for a number that add integer noise on a grid.
 
-A sum that would leave the range of the numbers becomes its border, which costs no more ε. The
+A sum outside the range of the numbers is moved to its border, which costs no more ε. The
 estimate of the mean corrects for the border.
 """
 

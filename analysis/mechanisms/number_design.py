@@ -79,7 +79,7 @@ class _Design:
 
     @property
     def share(self) -> float:
-        """The raise of one input's probabilities over the low probabilities, divided by e^ε - 1."""
+        """The sum of one input's raises, divided by the sum of all low probabilities."""
         return (1 - float(self.lows.sum()) - self.no_answer) / (float(self.lows.sum()))
 
 
@@ -98,7 +98,7 @@ def number_table(
     bound : the largest ratio allowed within a column, at most e^ε, more than 1
     no_answer : whether another input, with an output of its own, stands for a skipped question
     prior : relative frequencies of equal parts of the range, under which the mean variance is
-    minimized; without them, the worst case is
+        minimized; without them, that of the worst case
 
     Raise ValueError if an argument is outside its range.
     """

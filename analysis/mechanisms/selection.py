@@ -172,7 +172,7 @@ def variance(
       default
     - a number: the mean, relative to the squared range, at the least favorable number or, with a
       `prior`, averaged over it
-    - several options: their shares, if many are ticked
+    - several options: their shares, if all tick as many as allowed, at most half
     - a ranking: the pairs' shares
     - a text: the share of a rare text
     """
@@ -191,7 +191,7 @@ def variance(
 
 
 def poisoning(mechanism: Mechanism, randomizer: AnyRandomizer, domain: Domain) -> float:
-    """Return the most honest people that one fake report can outweigh in an estimate."""
+    """Return the most honest people whose weight one fake report can have in an estimate."""
     if domain.estimand is Estimand.TEXTS:
         return text_share(randomizer).poisoning
     quantities: list[Share | Mean] = [

@@ -21,10 +21,10 @@ def half_width_of_curator(direct: float, noise: float, confidence_level: float =
     direct : float
         Half of the interval without noise, 0 or more. It has the sampling error alone.
     noise : float
-        The scale of the Laplace noise, above 0, in the same unit. It is the most by which one
-        person's answer can move the published sum, divided by ε (Dwork, McSherry, Nissim and Smith,
-        TCC 2006, example 1 and proposition 1). Changes of counts that are published together add
-        up.
+        The scale of the Laplace noise, above 0, in the same unit. It is the most by which
+        another answer of one person can move the published sum, divided by ε (Dwork, McSherry,
+        Nissim and Smith, TCC 2006, example 1 and proposition 1). Changes of counts that are
+        published together add up.
     confidence_level : float
         In (0, 1).
 

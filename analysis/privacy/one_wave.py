@@ -14,7 +14,7 @@ _LARGE = 100_000
 
 @dataclass(frozen=True)
 class Group:
-    """Questions whose reports reveal something about the first question's answer, and their ε."""
+    """Questions whose reports reveal something about the first one's answer, and their total ε."""
 
     questions: tuple[Question, ...]
     charge: int

@@ -41,7 +41,7 @@ def square_root(inverse: Array) -> Array:
 
 
 def multinomial_p_value(law: Array, scores: Array, counts: Array) -> tuple[float, str]:
-    """Return the probability that a sum of scores is as long as that of n reports, and the method.
+    """Return the p-value of a sum of scores as long as that of n reports, and the method.
 
     All outcomes are listed if that is possible (``exact``), and drawn otherwise (``simulated``).
 

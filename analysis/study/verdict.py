@@ -1,4 +1,4 @@
-"""A verdict in words: whether a question's intervals are narrow enough, and how many would be."""
+"""A verdict in words: whether intervals are narrow enough, and how many respondents it takes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -128,6 +128,6 @@ def _needed(question: Question, half_width: float, level: float, rng: Generator)
 
 
 def _rounded(respondents: int) -> int:
-    """Return a number rounded to two digits, since more would be false precision."""
+    """Return a number rounded up to two digits, since more would be false precision."""
     digits = len(str(respondents)) - 2
     return -(-respondents // 10**digits) * 10**digits if digits > 0 else respondents

@@ -110,7 +110,7 @@ class JointDraw:
 
     @property
     def meaning(self) -> str:
-        """Return an empty text, since the cost does not depend on the meaning of the answers."""
+        """Return the id, since the cost does not depend on the meaning of the answers."""
         return self.id
 
     @property

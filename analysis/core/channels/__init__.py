@@ -59,11 +59,11 @@ class Channel(Protocol):
         """
 
     def contrasts(self, apart: Apart = ()) -> Array | None:
-        """Return (pairs, reports, 2) probabilities of reports under those two inputs that matter.
+        """Return (pairs, reports, 2) probabilities of reports under the two inputs of some pairs.
 
         Whatever ratio of probabilities is asked for, one of these pairs, in one of its two orders,
         is at least as easy to distinguish as any other pair of inputs. Reports of an equal ratio
-        may be merged into one. A single pair is symmetric: both orders are equally easy to
+        may be merged into one. If there is only one pair, both of its orders are equally easy to
         distinguish. The result is None if there are too many pairs to look at. `apart` is used as
         by `ratio`.
         """

@@ -1,4 +1,4 @@
-"""Pattern channel: several answers in one draw, whose law is that of the answers it agrees with.
+"""Pattern channel: several answers in one draw, by a law of which answers the report agrees with.
 
 A report has a set of `sizes[i]` of the `inputs[i]` symbols for each part i. A part agrees if its
 set holds the part's input. The probability depends only on S, the parts that do not agree:

@@ -1,4 +1,4 @@
-"""Shift channel: integer noise is added, and a sum that leaves the range becomes its border.
+"""Shift channel: integer noise is added, and a sum outside the range is moved to its border.
 
     P[y | x] = noise[y - x + inputs - 1] / total  for 0 < y < inputs - 1;
     y = 0 and y = inputs - 1 take all the noise that would lead to or beyond them

@@ -116,9 +116,9 @@ class BaseDomain(ABC):
     def sensitivity(self) -> int | None:
         """The L1 sensitivity of the counts of all answers, including no-answer.
 
-        It is the largest sum of all changes of the counts if one person answers differently (Dwork,
-        McSherry, Nissim and Smith, TCC 2006). For a number it is the sensitivity of the sum, as a
-        fraction of the range. It is None if nobody can list the answers beforehand.
+        It is the largest sum of absolute changes of the counts if one person answers differently
+        (Dwork, McSherry, Nissim and Smith, TCC 2006). For a number it is the sensitivity of the
+        sum, as a fraction of the range. It is None if nobody can list the answers beforehand.
         """
         return 2
 

@@ -55,7 +55,7 @@ class Sets(OfFlags):
 
     @property
     def usual_share(self) -> float:
-        """The share at which an option's variances are compared: many tick it, at most half."""
+        """The share at which variances are compared: all tick as many as allowed, at most half."""
         return min(0.5, self.at_most / len(self.options))
 
     @property

@@ -40,10 +40,10 @@ class Multihot(Encoder):
 
     @property
     def apart(self) -> Apart:
-        # The first pair is a largest set and another that overlaps with it no more than it must.
-        # The others are a largest set and "none" or no-answer, which are sets of one bit that
-        # overlap with no other. If there is no room for two disjoint largest sets, other pairs lie
-        # on a line between these, where the logarithm is linear.
+        # Both pairs are of a largest set and another that overlaps with it no more than it must, in
+        # either order. "None" and no-answer are sets of one bit that overlap with no other. If
+        # there is no room for two disjoint largest sets, other pairs lie on the line between these
+        # two, where the logarithm is linear.
         other = max(1, min(self.at_most, self.options - self.at_most))
         return (self.at_most, other), (other, self.at_most)
 

@@ -25,8 +25,8 @@ _NOTHING = 0.5
 class JointShare:
     """The share of one combination of values.
 
-    `estimate` is unbiased and may lie outside [0, 1]. `likeliest` is the maximum likelihood over
-    all combinations, for display: no such share is below 0, and they sum to 1. `flag` holds words
+    `estimate` is unbiased and may lie outside [0, 1]. `likeliest` is by maximum likelihood over all
+    combinations, for display: no such share is below 0, and they sum to 1. `flag` holds words
     joined by ``;``: ``out-of-range``, ``boundary`` (the likeliest share is 0 or 1, or within .05
     standard errors of it), ``few`` (the effective number of respondents is below 100),
     ``not-converged`` (the likelihood was not maximized), ``unreliable`` (the interval has half of
@@ -158,7 +158,7 @@ def _joint_share(
     n, effective = columns[0].n, reports.effective
     share = float(reports.times @ scores) / effective
     variance = float(reports.squares @ (scores - share) ** 2) / effective**2 * n / (n - 1)
-    # These are the least and largest possible scores. All others lie between.
+    # These are the products of the columns' least and largest scores. All others lie between.
     corners = np.ones(1)
     for column, value in zip(columns, values, strict=True):
         ends = column.scores[:, value]

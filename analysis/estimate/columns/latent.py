@@ -293,7 +293,7 @@ def fitted(law: Law, counts: Floats) -> Fitted:
     ----------
     law : Law
     counts : (cells,) array
-        How often each report was made, above 0 in each block.
+        How often each report was made. Each block has at least one report.
 
     References
     ----------

@@ -20,8 +20,8 @@ from analysis.estimate.intervals import FEW, Interval
 from analysis.estimate.quantity import Quantity, people_directly
 from analysis.estimate.totals import MEAN, PopulationTotal
 
-#: The linearized variance is at least that of independent reports divided by this. A smaller one
-#: comes from reports that happen to be alike.
+#: A linearized variance below that of independent reports divided by this is not used. It comes
+#: from reports that happen to be alike, of which noise leaves few.
 MOST_ALIKE = 4
 #: If fewer reports are expected in a cell, their number is not nearly normal.
 FEWEST = 5

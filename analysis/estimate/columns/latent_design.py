@@ -28,7 +28,7 @@ class Question:
 
 @dataclass(frozen=True)
 class LatentDesign:
-    """The design of a column in each sample. `sample` is the column that names the sample."""
+    """The design of a column in each sample. `sample` is the column that names it, if any."""
 
     values: tuple[str, ...]
     unknowns: tuple[str, ...]

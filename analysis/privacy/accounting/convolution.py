@@ -13,7 +13,7 @@ from analysis.privacy.accounting.loss import PrivacyLoss, Total, check_reports
 #: If a report's losses are not multiples of one number, the step is the largest loss over this. The
 #: largest loss stays exact, and the variance of a sum of losses rises by less than a millionth.
 _PARTS = 1000
-#: The number of points on which sums of unlike losses are added. Each sum is moved by at most one.
+#: The number of points on which sums of unlike losses are added. Each sum moves by at most one.
 _POINTS = 2**16
 
 
@@ -29,9 +29,10 @@ def compose(reports: Iterable[tuple[PrivacyLoss, int]]) -> PrivacyLoss:
 
     Reports of equal loss are added exactly if its values are multiples of one number, as those of
     randomized response, subsets and single bits are. Otherwise they are added on `_PARTS` parts of
-    the largest value. Sums of unlike losses are added on `_POINTS` points, or finer, unless all are
-    multiples of one number. Losses are rounded up (`Lattice`). `rounding` bounds the error of
-    floats, and `delta` adds it. At most about 2^17 numbers are kept, for any number of reports.
+    the largest value. Sums of unlike losses are added on at most `_POINTS` points, exactly if all
+    are multiples of one number that is coarse enough for that. Losses are rounded up (`Lattice`).
+    `rounding` bounds the error of floats, and `delta` adds it. At most about 2^17 numbers are kept,
+    for any number of reports.
 
     Parameters
     ----------

@@ -105,7 +105,7 @@ class PrivacyLoss:
 
     @classmethod
     def laplace(cls, scale: float, sensitivity: float) -> "PrivacyLoss":
-        """Return the loss of Laplace noise on a number that two answers change by `sensitivity`.
+        """Return the loss of Laplace noise on a number that two answers change by <= `sensitivity`.
 
         The pure ε is sensitivity / scale. The loss is ε with mass 1/2, and has the density
         e^(-(ε - l)/2) / 4 below, which is cut into parts and rounded up. So δ(ε') is
@@ -245,7 +245,7 @@ def _of(randomizer: AnyDraw) -> PrivacyLoss:
 
 
 def _told_best(pairs: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the probabilities P and Q of a pair that dominates all of these (pairs, reports, 2).
+    """Return the probabilities P > Q of a pair that dominates all of these (pairs, reports, 2).
 
     Ratios rise. The sets of reports whose ratio exceeds a bound give points (Q, P). Their upper
     hull over all pairs is the dominating pair, whose hockey-stick divergence is max(P - e^ε Q).

@@ -58,7 +58,7 @@ class Comparison:
 
 @cache
 def deployments() -> tuple[Deployment, ...]:
-    """Return all deployments by model, then by ε. Those without a published ε are the last.
+    """Return all deployments by model, then by ε. Those without one are the last of their model.
 
     They are compiled from the Differential Privacy Deployments Registry of OpenDP and NIST (MIT
     license), D. Desfontaines' list of real-world uses of differential privacy, and the rows'

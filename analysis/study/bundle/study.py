@@ -22,7 +22,7 @@ class BundledStudy:
     conf_level : float
         The level of all intervals, in (0, 1).
     fieldwork : Fieldwork
-        The numbers of invited people, devices and reports.
+        The numbers of reports and of invited people, and how the reports came.
     tallies : mapping
         For each question's id, a (cohorts, symbols) array.
     reports : sequence of mapping, optional

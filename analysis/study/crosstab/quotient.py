@@ -55,10 +55,10 @@ def quotient(pairs: Pairs, group: Array, above: Array, below: Array | None = Non
     """Return the ratio of the expectations of ``group * above`` and ``group * below``.
 
     `group` has a score for each report of the first question, `above` and `below` for each of the
-    second. By default `below` is 1.
+    second. Without `below`, it is the expectation of ``group * above`` alone.
     """
     rows, columns, times = pairs.seen
-    # These kinds have the least and largest possible scores. All others lie between.
+    # These kinds are at the corners of the possible scores. All others lie between.
     first, second = pairs.first.chances.any(axis=1), pairs.second.chances.any(axis=1)
     ends = np.array([group[first].min(), group[first].max()])[:, None]
     # Two scores are one complex number, since numpy sorts these ten times as fast as rows of two.

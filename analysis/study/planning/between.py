@@ -47,8 +47,8 @@ def respondents_between(
         The true shares of `term` in both groups, which must differ, in [0, 1]. The other answers
         share the rest evenly.
     sizes : mapping, optional
-        The true shares of the answers of `groups`, which sum to 1. By default, all answers are
-        equally frequent, and nobody gives none.
+        The true shares of the answers of `groups`, which sum to 1. By default, all answers except
+        no answer are equally frequent.
     power : float
         The wanted probability that the interval excludes 0, above 1 - `confidence_level`.
     confidence_level : float

@@ -78,9 +78,9 @@ def split_cap(
     """Return the ε of each question that together minimize the worst half-width.
 
     Half-widths fall as ε rises. So at the best split, all questions whose ε can change have equal
-    half-widths. For each half-width there is an ε that a question needs. The result is the smallest
-    half-width whose ε do not exceed the cap, to about 1 %, since drawn widths are known to .3 %.
-    Numbers count as fractions of their range.
+    weighted half-widths. For each half-width there is an ε that a question needs. The result is the
+    smallest half-width whose ε do not exceed the cap, to about 1 %, since drawn widths are known to
+    .3 %. Numbers count as fractions of their range.
 
     Parameters
     ----------

@@ -82,7 +82,7 @@ class PossibleDraw:
 
 
 def possible_draws(survey: Survey) -> list[PossibleDraw]:
-    """Return the draws of a survey's tables or, without tables, one of the questions that could be.
+    """Return the draws of a survey's tables or, without tables, one of all questions that fit.
 
     Its id joins the ids of these questions, and its total is what they spend together.
     """
@@ -103,7 +103,7 @@ def _drawn(joint: JointDraw) -> PossibleDraw:
 
 
 def _times(joint: JointDraw, number: int) -> float:
-    """Return the factor of respondents it takes until `number` questions are asked together.
+    """Return the factor by which asking `number` questions together takes more respondents.
 
     It is the mean over all sets of that many questions that somebody is asked.
     """

@@ -178,7 +178,7 @@ def _ranks(question: str, told: Compared, labels: Mapping[str, str], level: floa
 
 
 def surely_above(p_values: Array, alpha: float) -> NDArray[np.bool_]:
-    """Return (k, k) whether one value is more frequent than another; any error has level `alpha`.
+    """Return (k, k) whether a value is more frequent than another, with familywise error `alpha`.
 
     See docs/methods.md, (45).
 

@@ -26,7 +26,7 @@ _PATIENCE, _ENOUGH = 60, 1e-4
 #: step that was cut.
 _FARTHEST = 8.0
 #: Other starts climb until a step would gain less log-likelihood than the first of these numbers,
-#: and go on if they may end higher by the second.
+#: and go on if they are then less than the second below the best.
 _ROUGH, _HOPE = 1e-3, 0.1
 #: A negligible share; the share to which it is raised if the likelihood rises with it by more than
 #: the third number, as a factor; and the most such raises.

@@ -120,7 +120,7 @@ class Predictor:
         Raises
         ------
         ValueError
-            If a predictor is missing, or if it cannot have a value.
+            If a predictor is missing, or if its value is impossible.
         """
         columns = {column.name: column for column in self.table.predictors}
         wanted = [*columns, *self.table.known]

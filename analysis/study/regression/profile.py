@@ -37,8 +37,8 @@ _CHEAP = 4
 _WIDEST = 10.0
 #: The least information that is used.
 _FREE = 1e-6
-#: If the log-likelihood exceeds the maximum by this, that was not the maximum. If it is this much
-#: below at most at the horizon, the maximum is at infinity.
+#: If the log-likelihood exceeds the maximum by this, that was not the maximum. If it is less than
+#: this below the maximum at the horizon, the maximum is at infinity.
 _HIGHER = 1e-4
 #: Up to this standard error, in log-odds of a usual respondent, a profile has only one peak.
 _SURE = 0.4

@@ -153,7 +153,7 @@ class Regression:
     covariance : (terms, terms) array
         The covariance of the estimates; NaN for those without a standard error.
     messages : tuple of str
-        Sentences on mistakes, and on what a reader must know.
+        Sentences on what is wrong, and on what a reader must know.
     nuisance : tuple of Term
         The other parameters of the model: the logarithm of the errors' standard deviation, and
         log-odds of the combinations of latent values against the first.
@@ -241,7 +241,7 @@ class Regression:
         Raises
         ------
         ValueError
-            If a predictor is missing, if it cannot have a value, or if the model has a random
+            If a predictor is missing, if its value is impossible, or if the model has a random
             intercept or was read from a file.
         TypeError
             If `at` is something else.

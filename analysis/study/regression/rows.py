@@ -235,7 +235,7 @@ def check_clusters(
 
 
 def check_weights(weights: ArrayLike, size: int) -> NDArray[np.float64]:
-    """Return the weights; raise `ValueError` unless all are finite and >= 0, and some above 0."""
+    """Return `size` weights; raise `ValueError` unless finite, at least 0, and some above 0."""
     try:
         numbers = np.asarray(weights, dtype=np.float64)
     except (TypeError, ValueError):
