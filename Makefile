@@ -7,7 +7,7 @@ ORDER ?=
 ORDERED := $(if $(ORDER),--order $(if $(filter random,$(ORDER)),$(shell date +%s),$(ORDER)))
 # Tests start dozens of programs; without a cache, each would compile all Python modules again.
 unexport PYTHONDONTWRITEBYTECODE
-# Some tests wait for a server or a browser, so one process more than there are cores keeps these busy.
+# Some tests wait for a server or a browser, so one process more than there are cores keeps the cores busy.
 CORES := $(shell $(PYTHON) -c 'import os; print(min(os.cpu_count() or 1, 4))')
 PYTEST := $(BIN)/pytest --numprocesses $$(($(CORES) + 1)) --dist loadfile --no-loadscope-reorder
 

@@ -93,7 +93,7 @@ const pick = {
 
 /**
  * Every encoder by its name, with those of optional/; analysis/core/encoders/ has the sources.
- * Each has `fields`, its numbers and the depth of lists of them; `isSound`, whether they make sense;
+ * Each has `fields`, its numbers and the depth of lists of them; `isSound`, if they make sense;
  * `fits`, whether it maps all values of a kind (kinds.js), and nothing else, to its inputs;
  * `namesValue`, if the place of an input, or bit, is that of its value; `isNumber`, if inputs are
  * in its order; `cohorts`, how many, if reports name one; `apart`, for bits: by how many ones two

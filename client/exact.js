@@ -24,7 +24,7 @@ export const sum = (numbers) => numbers.reduce((total, one) => total + one, 0);
 export const range = (count) => [...Array(count).keys()];
 
 /**
- * A uniform integer of 0..total-1: each stands for as many words; other words are drawn again. A
+ * A uniform integer of 0..total-1: equally many words stand for each; others are drawn again. A
  * total above 2^32 takes two words, of which the first counts 2^32 times.
  */
 export function below(total, words) {
@@ -52,7 +52,7 @@ export function byWeight(weights, words) {
   });
 }
 
-/** 1 with exactly the probability top/bottom, of BigInts, otherwise 0: compares digits of base 2^32. */
+/** 1 with exactly the probability top/bottom, of BigInts, or 0: compares digits of base 2^32. */
 export function bernoulli(top, bottom, words) {
   for (let rest = top; rest > 0n; rest = (rest * BigInt(WORD)) % bottom) {
     const cut = (rest * BigInt(WORD)) / bottom;

@@ -28,8 +28,8 @@ _TABLE = re.compile(r'<table class="docutils[^>]*>.*?</table>', re.S)
 _ROW = re.compile(r"<tr[^>]*>.*?</tr>", re.S)
 _CELL = re.compile(r"<t([dh])(?: [^>]*)?>(.*?)</t\1>", re.S)
 _TAG = re.compile(r"<[^>]+>")
-#: The number of letters in a row from which on a phone shows each row as a card. A table of two
-#: columns fits if the first one is narrow, whatever the second one says.
+#: If the longest cells of all columns have at least this many letters together, a phone shows each
+#: row as a card. A table of two columns fits if the first one is narrow.
 _WIDE, _NARROW = 95, 14
 
 

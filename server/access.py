@@ -191,7 +191,7 @@ def _session_owner() -> Researcher | None:
     name = store.access.session(session.get("token", ""))
     if name is None or now() > session["born"] + LONGEST_SESSION:
         return None
-    # Sign the cookie anew while the session is in use. A page that asks by itself is no use of it.
+    # Sign the cookie anew while the session is used. Pages that ask by themselves do not use it.
     session.modified = not request.path.endswith(("/live", "/preview"))
     account = store.researchers.find(name)
     return SERVER if not name else account[0] if account else None

@@ -162,8 +162,8 @@ def worker() -> Gateway:
 def _application() -> Flask:
     """Return the application once its database can be used.
 
-    A database that several collectors share may be away when a worker starts again. granian would
-    end the server if the worker ended twice.
+    A database that several collectors share may be away when a worker starts again. If the worker
+    ended because of that, and soon a second time, granian would end the server.
     """
     is_told = False
     while True:

@@ -25,8 +25,8 @@ PATIENCE, STUCK = 5.0, 2.0
 #: Under load, seconds between two truncations, and between two rewrites: so rare that 99 % of
 #: reports do not wait for one.
 IDLE, SETTLE, REWRITE = 1.0, 30.0, 120.0
-#: Under load, how many times as long as a truncation the pause after it must be: of a large
-#: PostgreSQL database it takes seconds, for which all collectors wait.
+#: Under load, the pause after a truncation lasts at least this many times as long as it took: in a
+#: large PostgreSQL database that is seconds, for which all collectors wait.
 BREATH = 20
 #: Seconds for which `/healthz` reports a failure.
 UNWELL = 60.0

@@ -79,7 +79,7 @@ const chancesOfBit = (permanent, instant, waves) => [permanent.one, permanent.ze
     return BigInt(weight) * drawn(instant.one) + BigInt(rest) * drawn(instant.zero);
   })));
 
-/** The largest ratios of reports of a bit that is 1 in `fewest`.. waves to one never 1; and the reverse. */
+/** Largest ratios of reports: a bit that is 1 in `fewest`.. waves to one never 1; and inverses. */
 function gains(permanent, instant, waves, fewest) {
   const [one, zero] = chancesOfBit(permanent, instant, waves);
   const total = BigInt(permanent.total);

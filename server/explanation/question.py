@@ -71,7 +71,7 @@ def _learned(question: Question) -> Iterator[Phrase]:
     """Yield what the researchers would learn from this many people, if one sentence can say it.
 
     That is the number of people with an answer, or the mean of numbers. There is nothing for
-    texts, and for answers that reports do not support one by one.
+    texts, or for answers that reports do not support one by one.
     """
     if question.domain.estimand is Estimand.MEAN:
         (point,) = curve_of_respondents(question, [_PEOPLE])

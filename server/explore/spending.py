@@ -209,7 +209,8 @@ def _near(what: str, rows: Sequence[Deployment]) -> str:
     if not rows:
         return f"none spends {what}"
     named = ", ".join(f"{row.name} (ε = {row.epsilon:g}; {row.unit})" for row in rows)
-    return f"the nearest of those that spend {what} are {named}"
+    come = "comes" if len(rows) == 1 else "come"
+    return f"of those that spend {what}, {named} {come} nearest"
 
 
 def _spent(row: Deployment) -> str:

@@ -349,9 +349,9 @@ def _read(form: Form, questions: list[dict[str, Any]]) -> Survey:
 def _undesigned(data: dict[str, Any]) -> dict[str, Any]:
     """Return a question for whose answers a channel need not be designed.
 
-    Designing the channel of a number takes tenths of a second for each number of steps, but a
-    survey file may have the number whatever its steps are. So each number becomes one from 0 to 1
-    in one step. Wrong bounds and wrong steps stay, so that they are refused.
+    Designing the channel of a number takes tenths of a second for each number of steps. But whether
+    a survey file may have the question does not depend on that number. So the question becomes one
+    from 0 to 1 in one step. Wrong bounds and wrong steps stay, so that they are refused.
     """
     if data["kind"] != "number" or not {"min", "max"} <= {*data}:
         return data

@@ -196,7 +196,7 @@ def _is_envelope(body: bytes, version: str) -> bool:
 # Bodies
 
 #: Errors in an envelope that are found only once the reports are valid.
-LATER = ("a number that ends", "none", "another number than")
+LATER = ("a number with which", "none", "another number than")
 FIELDS = ("version", "wave", "rid", "respondent", "token", "work", "reports")
 PLACES = [
     *((name,) for name in FIELDS),

@@ -58,7 +58,7 @@ YES_NO = 'kind = "yes-no"\nepsilon = 1'
         ("", YES_NO.replace("1", "5"), "can nearly tell your answer"),
         ("", YES_NO, "Your true answers, your name, address, device, language, or the time."),
         ("", YES_NO, "ε = 1 of privacy each time you answer it. Its questions add up to that: 1."),
-        ('access = "invited"', YES_NO, "It can be used once. Who sent"),
+        ('access = "invited"', YES_NO, "It can be used once. Whoever sent"),
         ('access = "panel"', YES_NO, "It can be used once in each round of the survey."),
         ("", YES_NO + "\nepsilon_forever = 2", "This device starts from the same swap each time"),
         ("", YES_NO + "\nepsilon_forever = 2", "2 rounds together tell at most ε = "),
