@@ -49,7 +49,7 @@ def waits(store: Store) -> tuple[float, float]:
     seconds = []
     for table in OF_RESPONDENTS:
         begin = time.monotonic()
-        settling.write_anew(database, table, [survey.id])
+        settling.write_anew(database, table, {survey.id: 1})
         seconds.append(time.monotonic() - begin)
     return max(seconds), sum(seconds)
 

@@ -4,7 +4,6 @@ A transaction waits equally long for the disk whether it holds one submission or
 meanwhile the next ones gather. It never waits for more submissions to come.
 """
 
-import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -13,7 +12,7 @@ from datetime import date
 from queue import Empty, SimpleQueue
 
 from server import failures
-from server.store import Store, StoreBusy, StoreError
+from server.store import Store, StoreBusy
 from server.wire import Refusal, Submission
 
 #: The most submissions in one transaction, and the most that wait for one. Others must try again.
@@ -25,8 +24,8 @@ PATIENCE, STUCK = 5.0, 2.0
 #: Under load, seconds between two truncations, and between two rewrites: so rare that 99 % of
 #: reports do not wait for one.
 IDLE, SETTLE, REWRITE = 1.0, 30.0, 120.0
-#: Under load, the pause after a truncation lasts at least this many times as long as it took: in a
-#: large PostgreSQL database that is seconds, for which all collectors wait.
+#: The pause after a truncation lasts at least this many times as long as it took: in a large
+#: PostgreSQL database that is seconds, for which all collectors wait.
 BREATH = 20
 #: Seconds for which `/healthz` reports a failure.
 UNWELL = 60.0
@@ -107,7 +106,7 @@ class Writer:
                 self._thread.start()
 
     def _run(self) -> None:
-        due, dirty = time.monotonic() + SETTLE, False
+        due, rested, dirty = time.monotonic() + SETTLE, 0.0, False
         while True:
             try:
                 job = self._queue.get(timeout=IDLE if dirty else None)
@@ -117,11 +116,11 @@ class Writer:
                 self._began = time.monotonic()
                 self._store_batch(job)
                 self._began, dirty, self._unordered = None, True, True
-            if job is None or time.monotonic() > due:
-                begin = time.monotonic()
+            begin = time.monotonic()
+            if begin > rested and (job is None or begin > due):
                 dirty = not self._settle(paused=job is None)
                 end = time.monotonic()
-                due = end + max(SETTLE, BREATH * (end - begin))
+                due, rested = end + SETTLE, end + BREATH * (end - begin)
 
     def _store_batch(self, first: _Job) -> None:
         """Store all that wait; one by one if that fails, so that a faulty one fails alone."""
@@ -177,7 +176,7 @@ class Writer:
                 settled = self._store.database.settle()
             self._untidy = False
             return settled
-        except (StoreError, sqlite3.Error, OSError) as error:
+        except Exception as error:  # whatever it is, the thread must go on
             if not self._untidy:
                 failures.log(error, " while settling")
             self._untidy = self._unordered = True

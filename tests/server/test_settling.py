@@ -16,6 +16,7 @@ from server.store import Place, Store, StoreError
 from server.store.database import OF_RESPONDENTS
 from server.store.places import Address
 from server.store.postgres import settling
+from server.store.postgres.database import Postgres
 from server.store.postgres.session import Session
 
 # The tests are not a package, so none of their names can hide a name of the application.
@@ -140,6 +141,46 @@ def test_readers_of_a_table_do_not_keep_reports_waiting(store: Store, survey: Su
     assert not store.database.is_settled()
     store.database.tidy()
     assert store.database.is_settled()
+
+
+@pytest.mark.usefixtures("large")
+def test_groups_of_a_closed_survey_go_once_its_readers_have_ended(
+    store: Store, survey: Survey
+) -> None:
+    for _ in range(2):
+        _fill(store, survey, BATCH)
+        assert store.database.settle()
+    assert isinstance(store.database.place, Address)
+    reader = Session(store.database.place)
+    reader.execute("BEGIN")
+    reader.execute("SELECT count(*) FROM report")
+    store.surveys.close_waves(survey.id)
+    assert not store.database.rewrite()
+    reader.execute("COMMIT")
+    assert not store.database.is_settled()
+    store.database.tidy()
+    assert store.database.is_settled()
+    groups = store.database.query("SELECT count(DISTINCT xmin::text) FROM report").fetchone()
+    assert groups == (1,)
+
+
+@pytest.mark.usefixtures("large")
+def test_a_second_collector_writes_nothing_anew_that_is_less_than_a_batch(
+    store: Store, survey: Survey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _fill(store, survey, BATCH)
+    assert isinstance(store.database, Postgres)
+    due = settling._due(store.database)
+    assert store.database.settle()
+    _fill(store, survey, MORE)
+    # The second one found the batch before the first one had the lock.
+    monkeypatch.setattr(settling, "_due", lambda _: due)
+    assert store.database.settle()
+    assert store.database.trace()[1].startswith(f"{MORE} ")
+
+
+def test_nothing_is_stored_of_a_batch_of_none(store: Store) -> None:
+    assert list(store.add([], today())) == []
 
 
 def test_no_sample_of_rows_is_kept_for_planning(store: Store, survey: Survey) -> None:

@@ -161,6 +161,8 @@ class Postgres(Database):
         began, and nobody else commits anything of these surveys.
         """
         keys = [self._key(f"survey {survey}") for survey in sorted(surveys)]
+        if not keys:  # nothing is read or written then
+            return
         if self._local.busy:
             # A transaction that holds a lock and waits for another could end in a deadlock.
             turns = " AND ".join(f"pg_try_advisory_xact_lock({key})" for key in keys)

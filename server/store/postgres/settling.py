@@ -12,6 +12,7 @@ reveal their order.
 """
 
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from psycopg.errors import LockNotAvailable
@@ -32,13 +33,14 @@ SMALL = 4 * 1024 * 1024
 _PATIENCE, _TRIES = 0.2, 10
 
 #: The rows of some surveys that were written since the last time. Their transactions are compared
-#: by age, since `xmin` has the lower half of a number of 64 bits. If the last time is 2^31
-#: transactions ago, all rows are taken. To compare numbers as text would take ten times as long.
+#: by age, since `xmin` has the lower half of a number of 64 bits. If the last time is 2^30
+#: transactions ago, all rows are taken: from 2^31 on ages are negative. It would take ten times as
+#: long to compare numbers as text.
 _UNSETTLED = f"""
     WITH done AS MATERIALIZED (
         SELECT survey, age((transaction & 4294967295)::text::xid) AS since FROM {SETTLED}
         CROSS JOIN (SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS latest) AS clock
-        WHERE name = '{{table}}' AND transaction < latest AND latest - transaction < 2147483648)
+        WHERE name = '{{table}}' AND transaction < latest AND latest - transaction < 1073741824)
     SELECT {{table}}.* FROM {{table}} LEFT JOIN done USING (survey)
     WHERE {{table}}.survey = ANY(?) AND (since IS NULL OR age({{table}}.xmin) < since)"""
 
@@ -63,7 +65,7 @@ def is_small(connection: Connection) -> bool:
     return int(rows.fetchone()[0]) <= SMALL
 
 
-def unsettled(connection: Connection) -> dict[str, int]:
+def unsettled(connection: Connection, tables: Sequence[str] = OF_RESPONDENTS) -> dict[str, int]:
     """Return how many reports to each survey show in which transaction they came, if any do.
 
     They do until the last of the tables has been written anew. Cells count reports: to look at all
@@ -76,7 +78,7 @@ def unsettled(connection: Connection) -> dict[str, int]:
         "AND transaction < pg_snapshot_xmax(pg_current_snapshot())::text::bigint "
         "WHERE version = ? AND wave = ? GROUP BY cell.survey, n "
         "HAVING n > min(coalesce(reports, 0))",
-        (list(OF_RESPONDENTS), *WHOLE),
+        (list(tables), *WHOLE),
     )
     return dict(rows.fetchall())
 
@@ -89,6 +91,8 @@ def rewrite(database: "Postgres") -> bool:
         if not left:
             return True
         time.sleep(_PATIENCE if one < _TRIES - 1 else 0)
+    # Whoever looks next writes these anew, even if no report came since their last batch.
+    database.write(f"DELETE FROM {SETTLED} WHERE name = ANY(?)", left)
     # Rows that were deleted must go in any case.
     database.connection.execute(f"VACUUM {', '.join(left)}")
     return False
@@ -136,23 +140,32 @@ def settle(database: "Postgres") -> bool:
     return True
 
 
-def _due(database: "Postgres") -> tuple[list[str], bool]:
-    """Return the surveys that got a batch of reports, and whether a closed one got any."""
+def _due(database: "Postgres") -> tuple[dict[str, int], bool]:
+    """Return the batch of each survey that got one, and whether a closed survey got any report."""
     # Imported here: it needs numpy and all of analysis.
     from server.store.surveys import Surveys
 
     surveys = Surveys(database)
     counts = unsettled(database.connection)
     open_ = {survey: bool(surveys.open_waves(survey)) for survey in counts}
-    batches = [one for one, n in counts.items() if open_[one] and n >= surveys.steps(one).batch]
-    return batches, not all(open_.values())
+    batches = {one: surveys.steps(one).batch for one in counts if open_[one]}
+    due = {one: batch for one, batch in batches.items() if counts[one] >= batch}
+    return due, not all(open_.values())
 
 
-def write_anew(database: "Postgres", table: str, surveys: list[str]) -> None:
-    """Write rows of some surveys anew if they show in which transaction they came."""
+def write_anew(database: "Postgres", table: str, batches: dict[str, int]) -> None:
+    """Write rows of some surveys anew if they show in which transaction they came.
+
+    Surveys that have less than their batch of such reports are left as they are: another collector
+    may have written them anew while this one waited for it.
+    """
     key = columns()[table][0]
     same = " AND ".join(f"{table}.{one} = anew.{one}" for one in key)
     with database.writing() as connection:
+        counts = unsettled(connection, [table])
+        surveys = [one for one, batch in batches.items() if counts.get(one, 0) >= batch]
+        if not surveys:
+            return
         connection.execute(
             f"CREATE TEMP TABLE anew ON COMMIT DROP AS {_UNSETTLED.format(table=table)}",
             (surveys,),
