@@ -124,14 +124,15 @@ def test_a_survey_that_closed_while_no_server_ran_is_put_in_order_at_the_next_st
     assert _linked(database, pairs) <= 4
 
 
+@pytest.mark.parametrize("error", [StoreBusy("x.db: disk is full"), ValueError("unexpected")])
 def test_a_file_that_cannot_be_written_anew_loses_nothing_and_is_reported(
     client: FlaskClient, send: Callable[..., Any], make: Callable[..., Any], survey: Survey,
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], error: Exception,
 ) -> None:  # fmt: skip
     told = "the order of arrival cannot be removed from the file"
 
     def full(_: File) -> bool:
-        raise StoreBusy("x.db: cannot be written now: database or disk is full")
+        raise error
 
     with monkeypatch.context() as patch:
         patch.setattr(File, "rewrite", full)
@@ -141,7 +142,7 @@ def test_a_file_that_cannot_be_written_anew_loses_nothing_and_is_reported(
         time.sleep(2 * writer.IDLE)
     wait_until(lambda: client.get("/healthz").status_code == 200, 60)
     # It is tried again and again, and reported once.
-    assert capfd.readouterr().err.count("StoreBusy while settling") == 1
+    assert capfd.readouterr().err.count(f"{type(error).__name__} while settling") == 1
     store: Store = client.application.extensions["store"]
     assert store.reports.kept(survey.id, 1) == 1
     assert list(store.upkeep.discrepancies(date.today())) == []
