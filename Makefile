@@ -7,9 +7,8 @@ ORDER ?=
 ORDERED := $(if $(ORDER),--order $(if $(filter random,$(ORDER)),$(shell date +%s),$(ORDER)))
 # Tests start dozens of programs; without a cache, each would compile all Python modules again.
 unexport PYTHONDONTWRITEBYTECODE
-# Some tests wait for a server or a browser, so one process more than there are cores keeps the cores busy.
+PYTEST := $(BIN)/pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 CORES := $(shell $(PYTHON) -c 'import os; print(min(os.cpu_count() or 1, 4))')
-PYTEST := $(BIN)/pytest --numprocesses $$(($(CORES) + 1)) --dist loadfile --no-loadscope-reorder
 
 # The most important tests run in Firefox, too. Those for WebKit are in tests/e2e/test_webkit.py.
 IN_FIREFOX = $(patsubst %,tests/e2e/test_%.py,kinds once waves back complaints memory resume \
