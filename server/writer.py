@@ -24,9 +24,9 @@ PATIENCE, STUCK = 5.0, 2.0
 #: Under load, seconds between two truncations, and between two rewrites: so rare that 99 % of
 #: reports do not wait for one.
 IDLE, SETTLE, REWRITE = 1.0, 30.0, 120.0
-#: The pause after a truncation lasts at least this many times as long as it took: in a large
-#: PostgreSQL database that is seconds, for which all collectors wait.
-BREATH = 20
+#: To remove the order of arrival from a large PostgreSQL database takes seconds, for which all
+#: collectors wait. The pause after it lasts at least this many times as long.
+REST = 20
 #: Seconds for which `/healthz` reports a failure.
 UNWELL = 60.0
 
@@ -58,6 +58,8 @@ class Writer:
         #: Whether reports came since the file was last written anew; and whether that failed.
         self._unordered = self._untidy = False
         self._rewritten = time.monotonic()
+        #: When a large database may be settled again.
+        self._rested = 0.0
 
     def put(self, submission: Submission) -> Refusal | int:
         """Wait until a submission is on the disk or refused, and return which.
@@ -106,7 +108,7 @@ class Writer:
                 self._thread.start()
 
     def _run(self) -> None:
-        due, rested, dirty = time.monotonic() + SETTLE, 0.0, False
+        due, dirty = time.monotonic() + SETTLE, False
         while True:
             try:
                 job = self._queue.get(timeout=IDLE if dirty else None)
@@ -116,11 +118,10 @@ class Writer:
                 self._began = time.monotonic()
                 self._store_batch(job)
                 self._began, dirty, self._unordered = None, True, True
-            begin = time.monotonic()
-            if begin > rested and (job is None or begin > due):
+            now = time.monotonic()
+            if now > self._rested and (job is None or now > due):
                 dirty = not self._settle(paused=job is None)
-                end = time.monotonic()
-                due, rested = end + SETTLE, end + BREATH * (end - begin)
+                due = time.monotonic() + SETTLE
 
     def _store_batch(self, first: _Job) -> None:
         """Store all that wait; one by one if that fails, so that a faulty one fails alone."""
@@ -166,14 +167,19 @@ class Writer:
 
         A large file is written anew when its waves close: see `server.retention`.
         """
-        due = paused or time.monotonic() > self._rewritten + REWRITE
+        begin = time.monotonic()
+        due = paused or begin > self._rewritten + REWRITE
         try:
-            if self._unordered and due and self._store.database.is_small():
+            is_small = self._store.database.is_small()
+            if self._unordered and due and is_small:
                 self._unordered = False  # once is enough, even if somebody reads meanwhile
                 settled = self._store.database.reorder()
                 self._rewritten = time.monotonic()
             else:
                 settled = self._store.database.settle()
+            if not is_small:
+                end = time.monotonic()
+                self._rested = end + REST * (end - begin)
             self._untidy = False
             return settled
         except Exception as error:  # whatever it is, the thread must go on

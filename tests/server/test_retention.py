@@ -148,6 +148,27 @@ def test_a_file_that_cannot_be_written_anew_loses_nothing_and_is_reported(
     assert list(store.upkeep.discrepancies(date.today())) == []
 
 
+def test_a_large_database_rests_after_it_was_settled(
+    send: Callable[..., Any], make: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[tuple[float, float]] = []
+
+    def slow(_: File) -> bool:
+        begin = time.monotonic()
+        time.sleep(0.2)
+        calls.append((begin, time.monotonic()))
+        return True
+
+    monkeypatch.setattr(File, "is_small", lambda _: False)
+    monkeypatch.setattr(File, "settle", slow)
+    assert send(make(0)).status_code == 201
+    wait_until(lambda: len(calls) > 0)
+    assert send(make(1)).status_code == 201
+    wait_until(lambda: len(calls) > 1)
+    (begin, end), (again, _) = calls[:2]
+    assert again - end >= writer.REST * (end - begin)
+
+
 def test_a_reader_does_not_have_the_file_written_anew_again_and_again(
     store: Store, survey: Survey, database: Path
 ) -> None:
