@@ -33,7 +33,7 @@ CONNECTIONS, OTHER_FILES = 4096, 512
 #: Seconds that a worker gets to finish its requests when the server stops.
 PATIENCE = 10
 #: Seconds between two tries of a worker to open the database.
-_AGAIN = 1.0
+_PAUSE = 1.0
 
 
 class PortError(Exception):
@@ -173,7 +173,7 @@ def _application() -> Flask:
             if not is_told:
                 failures.log(error, " while starting")
             is_told = True
-            time.sleep(_AGAIN)
+            time.sleep(_PAUSE)
 
 
 def _serve(where: Address, workers: int) -> None:

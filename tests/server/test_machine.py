@@ -38,7 +38,7 @@ from server.wire import STATUS, Refusal
 # The tests are not a package, so that none of their names can hide one of the application's.
 sys.path.insert(0, str(Path(__file__).parent))
 
-from model import TOKENS, Model, Sent
+from machine_model import TOKENS, Model, Sent
 
 SURVEY = """
 title = "Machine"
