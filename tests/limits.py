@@ -2,7 +2,7 @@
 
 A busy or slow machine may need a hundred times as long as an idle one, so the limits are a
 hundred times what a step takes there. A test that is about time compares two durations of the
-same run, by `timed`, or counts what was done.
+same run, by `timed` or `stopwatch`, or counts what was done.
 """
 
 import time
@@ -19,14 +19,20 @@ LONG = 900.0
 
 def wait_until(holds: Callable[[], object], seconds: float = LONG) -> float:
     """Wait until something holds, and return the seconds; AssertionError if it never does."""
-    begin = time.monotonic()
+    passed = stopwatch()
     while not holds():
-        assert time.monotonic() < begin + seconds, f"not within {seconds:g} seconds"
+        assert passed() < seconds, f"not within {seconds:g} seconds"
         time.sleep(0.02)
-    return time.monotonic() - begin
+    return passed()
+
+
+def stopwatch() -> Callable[[], float]:
+    """Start to count, and return what tells the seconds; compare these with others of the run."""
+    begin = time.monotonic()
+    return lambda: time.monotonic() - begin
 
 
 def timed(call: Callable[[], T]) -> tuple[T, float]:
     """Return the result of a call, and its seconds; compare these with others of the same run."""
-    begin = time.monotonic()
-    return call(), time.monotonic() - begin
+    passed = stopwatch()
+    return call(), passed()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).parent
-#: Attributes that read a clock; `limits.timed` and `limits.wait_until` do so for all tests.
+#: Attributes that read a clock; the functions of `limits` do so for all tests.
 CLOCKS = {"monotonic", "perf_counter", "process_time", "monotonic_ns", "perf_counter_ns"}
 #: Methods whose first argument is how long they wait, in seconds.
 WAITS = {"communicate", "join", "result", "wait"}
@@ -32,7 +32,7 @@ def dangers(source: str) -> Iterator[tuple[int, str]]:
     """Yield the lines of a test whose verdict could measure speed, each with what to do instead."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Attribute) and node.attr in CLOCKS:
-            yield node.lineno, f"{node.attr}: use limits.timed or limits.wait_until"
+            yield node.lineno, f"{node.attr}: use limits.stopwatch, timed or wait_until"
         if not isinstance(node, ast.Call):
             continue
         name = getattr(node.func, "attr", getattr(node.func, "id", ""))
