@@ -41,6 +41,11 @@ def publish(survey_file: Path, db: Place, form: str) -> None:
     survey = read_survey(survey_file)
     store = Store(db, create=True)
     new = publish_in(store, survey)
+    if not store.surveys.waves(survey.id):
+        print_message(
+            f"{survey.id}: nobody can answer it yet. The next deniable serve opens it. If a server "
+            f"runs already, open it with deniable open {survey.id}"
+        )
     store.close()
     row = {"survey": survey.id, "version": survey.version, "new": "yes" if new else "no"}
     print_table([row], row, form)

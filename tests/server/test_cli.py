@@ -108,6 +108,15 @@ def test_publishing_twice_is_publishing_once(survey_file: Path, db: Path) -> Non
     assert first["version"] == second["version"]
 
 
+def test_whoever_publishes_is_told_that_nobody_can_answer_yet(survey_file: Path, db: Path) -> None:
+    told = "nobody can answer it yet"
+    assert told in run("publish", survey_file, "--db", db).stderr
+    assert run("open", "canteen", "--db", db).exit_code == 0
+    assert told not in run("publish", survey_file, "--db", db).stderr
+    assert run("close", "canteen", "--db", db).exit_code == 0
+    assert told not in run("publish", survey_file, "--db", db).stderr
+
+
 def test_the_same_simulation_twice_stores_nothing_twice(
     survey_file: Path, truth: Path, db: Path
 ) -> None:
