@@ -22,6 +22,7 @@ ELSEWHERE = tests:tests/vectors:tests/analysis:tests/e2e:benchmarks
 # `make test LOCKED=1` installs what tests/requirements.txt lists, by its hashes, instead of the newest.
 LOCKED ?=
 RUNTIME := server/deploy/files/requirements.txt
+OVER_POSTGRES := server/deploy/files/requirements-postgres.txt
 COMPILED = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest \
   --upgrade --generate-hashes --no-header
 
@@ -109,6 +110,7 @@ lock: .venv/.test
 	$(COMPILED) pyproject.toml --extra models --extra formats --output-file $(RUNTIME)
 	echo editables | $(COMPILED) pyproject.toml - --extra demo --extra test \
 	  --constraint $(RUNTIME) --output-file tests/requirements.txt
+	echo 'psycopg[binary]' | $(COMPILED) - --constraint tests/requirements.txt --output-file $(OVER_POSTGRES)
 	rm -rf .venv/locked
 	$(BIN)/python -m venv .venv/locked
 	.venv/locked/bin/python -m pip install --quiet --require-hashes --requirement $(RUNTIME)

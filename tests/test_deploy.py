@@ -248,8 +248,12 @@ def test_two_collectors_of_a_compose_file_share_a_database_that_nobody_else_reac
     # The password is only in .env, and compose refuses to start without it.
     assert collector["environment"]["PGPASSWORD"].startswith("${PASSWORD:?")
     assert database["environment"]["POSTGRES_PASSWORD"].startswith("${PASSWORD:?")
-    assert "psycopg" in SHARED["Containerfile"]
-    assert "psycopg" not in CONTAINERFILE
+    (copied,) = re.findall(r"^COPY (.*) /src/", SHARED["Containerfile"], re.M)
+    assert copied.split() == ["requirements.txt", "requirements-postgres.txt", "deniable-*.whl"]
+    pip = "--require-hashes --requirement /src/"
+    assert SHARED["Containerfile"].count(pip) == 2
+    assert f"{pip}requirements-postgres.txt" in SHARED["Containerfile"]
+    assert SHARED["requirements-postgres.txt"].startswith("psycopg==")
     (balanced,) = (
         handler
         for route in json.loads(SHARED["caddy.json"])["apps"]["http"]["servers"]["secure"]["routes"]

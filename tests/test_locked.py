@@ -14,11 +14,12 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 FILES = {
     LOCK: PROJECT["dependencies"] + EXTRAS["models"] + EXTRAS["formats"],
+    LOCK.with_name("requirements-postgres.txt"): EXTRAS["postgres"],
     ROOT / "tests/requirements.txt": PROJECT["dependencies"] + EXTRAS["demo"] + EXTRAS["test"],
 }
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.parent.name)
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_all_that_is_needed_is_pinned_by_hashes_and_by_nothing_else(path: Path) -> None:
     text = path.read_text()
     # Registries and folders would be those of the machine on which the file was made.
@@ -33,9 +34,9 @@ def test_all_that_is_needed_is_pinned_by_hashes_and_by_nothing_else(path: Path) 
         assert needed.specifier.contains(found[needed.name]), f"{needed}: run make lock"
 
 
-def test_both_files_have_the_same_releases() -> None:
-    both = pinned(ROOT / "tests/requirements.txt")
-    assert pinned(LOCK).items() <= both.items()
+def test_all_files_have_the_same_releases() -> None:
+    all_releases = pinned(ROOT / "tests/requirements.txt").items()
+    assert all(pinned(path).items() <= all_releases for path in FILES)
 
 
 def test_list_of_licenses_is_that_of_the_releases_and_all_are_compatible() -> None:

@@ -224,6 +224,7 @@ KINDS: Mapping[str, Mapping[str, _Maker]] = {
         "Containerfile": partial(_filled, "Containerfile", database=DATABASE),
         "caddy.json": partial(_caddy, collectors=["collector", "second"]),
         "requirements.txt": _from("requirements.txt"),
+        "requirements-postgres.txt": _from("requirements-postgres.txt"),
     },
 }
 
