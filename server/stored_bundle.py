@@ -7,6 +7,7 @@ from pathlib import Path
 from analysis.core.errors import DataError
 from analysis.study.bundle import BundledStudy, members, pack
 from server.store import Store, StoreError
+from server.store.places import place_of
 from server.stored_fieldwork import fieldwork_of
 from server.stored_results import POOLED, Missing, StoredWave
 
@@ -36,13 +37,30 @@ def bundle_of(
     return pack(members(replace(study, license=license, authors=authors)))
 
 
-def study_in(
-    path: Path, survey_id: str | None, wave: int | None, version: str | None, level: float
-) -> BundledStudy:
-    """Return a wave of a survey in a database, with all that is stored of it.
+#: The tables whose rows make a study. A role that may read these, and the table `deniable` of
+#: PostgreSQL, can open it; it need not see charges, researchers or the log.
+_READ = (
+    "survey",
+    "study",
+    "wave",
+    "correction",
+    "cell",
+    "tally",
+    "report_size",
+    "simulated",
+    "invitation",
+    "report",
+)
 
-    Without `survey_id` it is the only survey there, without `wave` the highest, and without
-    `version` the last that was published. Deleted reports are left out.
+
+def study_in(
+    source: Path | str, survey_id: str | None, wave: int | None, version: str | None, level: float
+) -> BundledStudy:
+    """Return a wave of a survey in a database, with all that is stored of it at one moment.
+
+    `source` is the path of a file, or the address of a PostgreSQL database. Without `survey_id` it
+    is the only survey there, without `wave` the highest, and without `version` the last that was
+    published. Deleted reports are left out. Nothing is written.
 
     Raises
     ------
@@ -50,14 +68,23 @@ def study_in(
         If the database cannot be read, or there is no such survey, wave or version.
     """
     try:
-        store = Store(path)
-        ids = list(store.surveys.ids())
-        if survey_id is None and len(ids) != 1:
-            raise Missing(f"survey: expected one of {', '.join(ids) or 'none'}, got none")
-        stored = StoredWave(store, survey_id or ids[0], wave, version)
-        return _study(store, stored, level, False, stored.kept_until is None)
-    except (Missing, StoreError) as error:
-        raise DataError(f"{path}: {error}") from None
+        place = source if isinstance(source, Path) else place_of(source)
+        store = Store(place)
+        try:
+            with store.database.reading(_READ):
+                ids = list(store.surveys.ids())
+                if survey_id is None and len(ids) != 1:
+                    known = f"one of {', '.join(ids)}" if ids else "a published survey"
+                    raise Missing(f"survey: expected {known}, got none")
+                chosen = ids[0] if survey_id is None else survey_id
+                stored = StoredWave(store, chosen, wave, version)
+                return _study(store, stored, level, False, stored.kept_until is None)
+        finally:
+            store.database.leave()
+    except Missing as error:
+        raise DataError(f"{place}: {error}") from None
+    except StoreError as error:  # whose message names the place
+        raise DataError(str(error)) from None
 
 
 def _study(

@@ -26,6 +26,9 @@ from analysis.survey.survey import Survey
 
 #: The first bytes of a database of SQLite.
 _SQLITE = b"SQLite format 3\0"
+#: How an address of PostgreSQL begins, or its parameters in another form. Either can hold a
+#: password, so no message repeats it.
+_POSTGRESQL = re.compile(r"postgres(ql)?(\+\w+)?:|(\w+ *= *\S+ +)*password *=", re.IGNORECASE)
 #: The entry points that read databases. This package reads none itself, so a reader registers here.
 _READERS = "deniable.studies"
 #: The seconds that a server may pause while it sends a bundle.
@@ -33,16 +36,18 @@ _PATIENCE = 60
 
 
 def _of_database(
-    path: Path, survey: str | None, wave: int | None, version: str | None
+    source: Path | str, survey: str | None, wave: int | None, version: str | None
 ) -> BundledStudy:
-    readers = entry_points(group=_READERS, name="sqlite")
+    """Return a study in a database: the path of a file, or the address of a server."""
+    kind, name = ("sqlite", source) if isinstance(source, Path) else ("postgresql", "ADDRESS")
+    readers = entry_points(group=_READERS, name=kind)
     if not readers:
         raise DataError(
-            f"{path}: expected a bundle, got a database, for which no reader is installed: "
-            f"write a bundle with deniable bundle ID --db {path} --output FILE.zip"
+            f"{name}: expected a bundle, got a database, for which no reader is installed: "
+            f"write a bundle with deniable bundle ID --db {name} --output FILE.zip"
         )
     read = next(iter(readers)).load()
-    content: BundledStudy = read(path, survey, wave, version, _LEVEL)
+    content: BundledStudy = read(source, survey, wave, version, _LEVEL)
     return content
 
 
@@ -76,8 +81,10 @@ class Study:
         ----------
         source : str or Path
             The file that ``deniable bundle ID --output FILE.zip`` wrote; an address (http or https)
-            from which anybody can get it; or the SQLite database of a server, from which all stored
-            reports are read, as by commands.
+            from which anybody can get it; or the database of a server, from which all stored
+            reports are read at one moment, as by commands, and to which nothing is written: an
+            SQLite file, or ``postgresql://USER@HOST/DATABASE``, for which psycopg must be
+            installed.
         survey : str, optional
             The survey's id. It is needed if a database has several surveys.
         wave : int, optional
@@ -95,6 +102,8 @@ class Study:
         if not isinstance(source, str | Path):
             raise TypeError(f"expected a file or an address, got {type(source).__name__}")
         name = str(source)
+        if _POSTGRESQL.match(name):
+            return cls(_of_database(name, survey, wave, version))
         try:
             if name.startswith(("https://", "http://")):
                 with urllib.request.urlopen(name, timeout=_PATIENCE) as answer:

@@ -122,6 +122,18 @@ class Database(ABC):
             connection.execute(sql, values)
 
     @abstractmethod
+    def reading(self, tables: Sequence[str]) -> AbstractContextManager[None]:
+        """Let this thread's queries see the rows of these tables as they are at one moment.
+
+        Nothing can be written within.
+
+        Raises
+        ------
+        StoreBusy
+            If others keep a table to themselves for long.
+        """
+
+    @abstractmethod
     def writing(self) -> AbstractContextManager[Connection]:
         """Run a transaction, which is stored completely or not at all, and alone.
 

@@ -1,6 +1,5 @@
 """The database file: its connections, its lock, its transactions, and what they leave behind."""
 
-import errno
 import fcntl
 import os
 import shutil
@@ -14,19 +13,9 @@ from typing import Any, ClassVar
 
 from server.store import database, locks
 from server.store.database import Database, Setting, StoreBusy
-from server.store.disk import touch_private
+from server.store.disk import passes, touch_private
 from server.store.locks import StoreError, private, server_lock, serving, take
 from server.store.schema import APPLICATION_ID, SCHEMA_VERSION, added_counts, statements
-
-#: Errors after which another try may succeed; SQLite's by the lowest byte of their codes.
-_PASSING_SQL = {
-    sqlite3.SQLITE_BUSY,
-    sqlite3.SQLITE_LOCKED,
-    sqlite3.SQLITE_FULL,
-    sqlite3.SQLITE_IOERR,
-}
-_PASSING = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EMFILE, errno.ENFILE}
-
 
 #: A row for each respondent, since SQLite adds up faster than Python.
 ACCOUNTS = (
@@ -51,12 +40,6 @@ _CONNECTING = threading.Lock()
 def _inode(path: Path) -> tuple[int, int]:
     status = path.stat()
     return status.st_dev, status.st_ino
-
-
-def _passes(error: sqlite3.Error | OSError) -> bool:
-    if isinstance(error, OSError):
-        return error.errno in _PASSING
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF in _PASSING_SQL
 
 
 class File(Database):
@@ -189,9 +172,24 @@ class File(Database):
                     raise StoreBusy(f"{self.path}: another process has been writing for too long")
                 yield self.connection
         except (sqlite3.Error, OSError) as error:
-            if _passes(error):
+            if passes(error):
                 raise StoreBusy(f"{self.path}: cannot be written now: {error}") from error
             raise
+
+    @contextmanager
+    def reading(self, tables: Sequence[str]) -> Iterator[None]:
+        """Let this thread's queries see all rows as they are at one moment, and write nothing."""
+        connection = self.connection
+        try:
+            connection.execute("PRAGMA query_only = ON")
+            connection.execute("BEGIN")  # whose moment is that of the first query
+            yield
+        except sqlite3.Error as error:
+            raise StoreError(f"{self.path}: cannot be read: {error}") from error
+        finally:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            connection.execute("PRAGMA query_only = OFF")
 
     def writing(self) -> AbstractContextManager[sqlite3.Connection]:
         """Run a transaction, which is stored completely or not at all, and alone."""

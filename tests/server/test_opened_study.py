@@ -1,6 +1,7 @@
 """A study that is opened from its bundle has the server's tables and models."""
 
 import http.server
+import re
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -8,6 +9,7 @@ from dataclasses import replace
 from datetime import date
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from bundled import bundled, study
@@ -16,10 +18,20 @@ from command_line import run, table
 from analysis import Study, compare_groups
 from analysis.core.errors import DataError
 from analysis.study.shown import Results
+from analysis.survey.simulate import payloads
+from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
-from server import stored_results
+from server import stored_bundle, stored_results
+from server.deliver import to_store
+from server.store import Place, Store, StoreError
+from server.store.places import Address
+from server.stored_fieldwork import fieldwork_of
+
+if TYPE_CHECKING:
+    from postgres import Cluster
 
 EXAMPLE = Path(__file__).parents[2] / "examples/working-conditions.toml"
+OPERATIONS = EXAMPLE.parents[1] / "docs/operations.md"
 
 
 @pytest.fixture(scope="module")
@@ -148,6 +160,121 @@ def test_a_database_has_estimates_after_reports_were_deleted(
     assert left.estimates() == whole.estimates()
     with pytest.raises(DataError, match="expected a study with its reports, got one without"):
         left.columns(left.names[:1])
+
+
+def _source(place: Place) -> str | Path:
+    return place.text if isinstance(place, Address) else place
+
+
+@pytest.mark.both
+def test_a_study_is_of_one_moment_and_nothing_is_written(
+    store: Store, database: Place, survey: Survey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = [{"meat": "yes", "dish": "soup", "price": "3"}] * 40
+    to_store(store, survey.id, payloads(survey, answers, 1, 1), lambda _: None)
+
+    def meanwhile(*asked: Any) -> Any:
+        """Store reports, and write all tables anew, between two queries of the study."""
+        to_store(store, survey.id, payloads(survey, answers, 1, 2), lambda _: None)
+        store.database.rewrite()
+        return fieldwork_of(*asked)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(stored_bundle, "fieldwork_of", meanwhile)
+        found = Study.open(_source(database))
+    (column,) = found.columns(["meat"])
+    assert (found.n, column.n) == (40, 40)
+    assert found.estimates()[0].n == 40
+    assert Study.open(_source(database)).n == 80
+    with (
+        pytest.raises(StoreError, match=r"read-?only"),
+        store.database.reading(["report"]),
+    ):
+        store.database.write("DELETE FROM report")
+    assert store.reports.kept(survey.id, 1) == 80
+
+
+@pytest.fixture
+def copied(folder: Path, cluster: "Cluster") -> Address:
+    """Return a PostgreSQL database to which the folder's database was copied."""
+    address = cluster.new()
+    told = run("copy", folder / "x.db", address.text)
+    assert told.exit_code == 0, told.stderr
+    return address
+
+
+@pytest.mark.more
+def test_a_database_of_postgresql_is_opened_as_its_bundle_is(
+    copied: Address, opened: Study
+) -> None:
+    found = Study.open(copied.text)
+    assert found.estimates() == opened.estimates()
+    assert found.crosstab("harassed", "team").rows() == opened.crosstab("harassed", "team").rows()
+    assert found.content.fieldwork == opened.content.fieldwork
+    assert Study.open(copied.text, "work-2026", 1, found.survey.version[:8]).n == found.n
+    for asked, told in (
+        ({"survey": "work"}, r": survey: expected one of work-2026, got 'work'"),
+        ({"survey": ""}, r": survey: expected one of work-2026, got ''"),
+        ({"wave": 2}, r": wave: expected one of 1, got 2"),
+        ({"version": "00"}, r": version: expected pooled, or the beginning of one of"),
+    ):
+        with pytest.raises(DataError, match=f"^{re.escape(str(copied))}{told}"):
+            Study.open(copied.text, **asked)
+
+
+@pytest.mark.more
+def test_a_role_that_may_only_read_reports_opens_a_study(copied: Address, opened: Study) -> None:
+    session = Store(copied).database.connection
+    session.execute("CREATE ROLE analyst LOGIN")
+    reader = Address(copied.text.replace("deniable@", "analyst@"))
+    with pytest.raises(DataError, match=r"refused a statement: InsufficientPrivilege$"):
+        Study.open(reader.text)
+    (grant,) = re.findall(r"GRANT SELECT ON [\w,\s]+ TO analyst", OPERATIONS.read_text())
+    session.execute(grant)
+    assert Study.open(reader.text).estimates() == opened.estimates()
+    with pytest.raises(StoreError, match="InsufficientPrivilege"):
+        Store(reader).database.query("SELECT * FROM ledger")
+    session.execute("UPDATE deniable SET schema = 1")
+    with pytest.raises(DataError, match=r": expected schema [0-9]+, got 1: it was written"):
+        Study.open(reader.text)
+
+
+@pytest.mark.more
+def test_other_databases_of_postgresql_are_refused(cluster: "Cluster") -> None:
+    with pytest.raises(DataError, match=": has no tables of deniable"):
+        Study.open(cluster.new().text)
+    with pytest.raises(DataError, match=r'database "none" does not exist$'):
+        Study.open(cluster.address("none").text)
+    empty = cluster.new()
+    Store(empty, create=True)
+    with pytest.raises(DataError, match="survey: expected a published survey, got none"):
+        Study.open(empty.text)
+
+
+@pytest.mark.parametrize(
+    ("address", "told"),
+    [
+        ("postgresql://ada:secret@127.0.0.1:1/x", "postgresql://ada@127.0.0.1:1/x: cannot be used"),
+        ("postgresql://ada:se/cret@db/x", "the address of the database: expected postgresql://"),
+        ("POSTGRES://ada:secret@db/x", "the address of the database: expected postgresql://"),
+        ("postgresql+psycopg://ada:secret@db/x", "the address of the database: expected"),
+        ("host=db password=secret", "the address of the database: expected postgresql://"),
+        (Path("postgresql://ada:secret@db/x"), "the address of the database: expected"),
+    ],
+)
+def test_an_address_that_cannot_be_used_is_named_without_its_password(
+    address: str | Path, told: str
+) -> None:
+    with pytest.raises(DataError, match=f"^{re.escape(told)}") as raised:
+        Study.open(address)
+    assert "cret" not in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_without_psycopg_an_address_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("server.store.places.find_spec", lambda _: None)
+    with pytest.raises(DataError, match=r"needs psycopg: pip install 'deniable\[postgres\]'$"):
+        Study.open("postgresql://ada:secret@localhost/study")
 
 
 def test_without_reports_there_are_estimates_alone(folder: Path, tmp_path: Path) -> None:

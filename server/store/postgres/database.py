@@ -13,7 +13,7 @@ from server.store.locks import StoreError
 from server.store.places import Address
 from server.store.postgres import copying, settling, tables
 from server.store.postgres.server import settings
-from server.store.postgres.session import Session
+from server.store.postgres.session import HOLDERS, Session
 from server.store.schema import SCHEMA_VERSION, added_counts
 
 #: Seconds between two checks that the connection which says "is served" is still there.
@@ -133,6 +133,19 @@ class Postgres(Database):
             self._local.busy = False
 
     @contextmanager
+    def reading(self, tables: Sequence[str]) -> Iterator[None]:
+        """Let this thread's queries see rows as they are at one moment, and write nothing."""
+        # The locks are taken before the moment comes. Afterwards a table that is written anew would
+        # look empty, since `TRUNCATE` does not wait for those who could still see its rows.
+        with self._ending():
+            self._begin(
+                "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; "
+                f"SET LOCAL lock_timeout = {int(self.LOCK_PATIENCE * 1000)}; "
+                f"LOCK TABLE {', '.join(tables)} IN ACCESS SHARE MODE"
+            )
+            yield
+
+    @contextmanager
     def writing(self) -> Iterator[Session]:
         """Run a transaction, which is stored completely or not at all, and alone."""
         self._begin("BEGIN")
@@ -219,13 +232,7 @@ class Postgres(Database):
 
     def accounts(self, survey_id: str) -> Iterator[tuple[str, str, int]]:
         """Yield each pseudonym, its terms with how often, and what it was charged in all."""
-        sql = (
-            "SELECT encode(respondent, 'hex'), "
-            "json_agg(json_build_array(encode(terms, 'hex'), submissions))::text, "
-            "sum(charged)::bigint FROM ledger WHERE survey = ? "
-            "GROUP BY respondent ORDER BY respondent"
-        )
-        for rows in self.stream(sql, survey_id):
+        for rows in self.stream(tables.ACCOUNTS, survey_id):
             yield from rows
 
     # Session-level locks, which end with their connections, show who serves and who works.
@@ -309,13 +316,8 @@ class Postgres(Database):
             session.raw.close()
 
     def _holders(self, key: int) -> int:
-        sql = (
-            "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted "
-            "AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) "
-            "AND classid::bigint = ? AND objid::bigint = ? AND objsubid = 1"
-        )
         high, low = divmod(key % 2**64, 2**32)
-        return int(self.query(sql, high, low).fetchone()[0])
+        return int(self.query(HOLDERS, high, low).fetchone()[0])
 
     def beat(self) -> None:
         """Record that a server has just deleted all that was due."""
