@@ -1,4 +1,4 @@
-"""Learning from noisy answers: gradients under local privacy beside the likelihood of `regress`.
+"""Learn a model from noisy reports: gradients beside the likelihood that `regress` maximizes.
 
 `OPENBLAS_NUM_THREADS=1 python benchmarks/learning.py [--people N ...]`
 

@@ -46,7 +46,7 @@ def _is_license(_: click.Context, __: click.Parameter, value: str) -> str:
     default="",
     callback=_is_license,
     metavar="NAME",
-    help="The licence of the data, such as CC-BY-4.0.  [none is stated]",
+    help="The license of the data, such as CC-BY-4.0.  [none is stated]",
 )
 @click.option(
     "--author",

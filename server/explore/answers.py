@@ -89,10 +89,10 @@ def delta(epsilon: Decimal, reports: Decimal, one_in: Decimal) -> Part:
         f"But it is very unlikely that all reports point the same way. With a δ of one in "
         f"{int(one_in):,}, the proved total is ε = {rounded_up(told.total, 4)}.",
         f"Of a million people who send such reports, at most {_of_million(told.beyond)} send some "
-        "that tell more than this smaller ε. Nobody sends any that tell more than "
+        "that reveal more than this smaller ε. Nobody sends any that reveal more than "
         f"{rounded_up(told.plain, 4)}.",
-        "So δ is not the chance that a secret comes out. It limits how often, and by how much, "
-        "reports can tell more than the smaller ε.",
+        "So δ is not the probability that a secret comes out. It limits how often, and by how "
+        "much, reports can reveal more than the smaller ε.",
     ]
     if told.total >= told.plain:
         texts[1:] = ["Here a δ of this size proves no smaller total, so none is needed."]
@@ -118,7 +118,7 @@ def delta(epsilon: Decimal, reports: Decimal, one_in: Decimal) -> Part:
         [
             Table(
                 f"Totals of {n:,} reports of ε = {epsilon}",
-                ["δ: one in", "ε in total", "of a million people, so many tell more"],
+                ["δ: one in", "ε in total", "of a million people, so many reveal more"],
                 [
                     [f"{one:,}", rounded_up(row.total, 4), _of_million(row.beyond)]
                     for one, row in zip(_ONE_IN, rows, strict=True)
@@ -147,7 +147,7 @@ def totals(epsilon: Decimal, reports: Decimal, one_in: Decimal) -> Part:
         [
             f"The ε of {n:,} reports of ε = {epsilon} each add up to "
             f"{rounded_up(_total(last, 'sum'), 4)}. With a δ of one in {int(one_in):,}, it is "
-            f"proved that they tell at most ε = {rounded_up(_total(last, smallest), 4)}, by "
+            f"proved that they reveal at most ε = {rounded_up(_total(last, smallest), 4)}, by "
             f"{_RULES[smallest][0]}.",
             "The limit of a respondent counts the sum. The sum holds even if somebody chooses the "
             "next question after seeing earlier reports.",
@@ -163,7 +163,7 @@ def totals(epsilon: Decimal, reports: Decimal, one_in: Decimal) -> Part:
                     "reports",
                     "ε in total",
                 ),
-                "All five are proved; the lowest tells best what the reports reveal.",
+                "All five are proved; the lowest says best what the reports reveal.",
             )
         ],
         [

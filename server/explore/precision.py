@@ -87,7 +87,7 @@ def groups(epsilon: Decimal, respondents: Decimal, part: Decimal, points: Decima
             f"{SMALLEST_MINIMUM} and {SMALLEST_BATCH}. Otherwise, whoever looks before and after "
             "one report would see that report.",
             f"People who share an answer hide less. If five people of a household answer alike, "
-            f"their reports together tell ε = {rounded_up(shared[-1].epsilon, 4)} about it.",
+            f"their reports together reveal ε = {rounded_up(shared[-1].epsilon, 4)} about it.",
         ],
         [
             Figure(

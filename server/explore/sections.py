@@ -107,8 +107,8 @@ SECTIONS = (
     Section(
         "meaning",
         "What does ε mean?",
-        "ε says how much a report can tell about the person who sent it. The smaller it is, the "
-        "less it tells.",
+        "ε says how much a report can reveal about the person who sent it. The smaller ε is, the "
+        "less it reveals.",
         (
             epsilon("meaning-epsilon", "1", least="0.05"),
             _percent("meaning-belief", "Belief before, in %", "10", 0),

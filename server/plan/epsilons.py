@@ -222,6 +222,6 @@ def _meaning_of(survey: Survey, question: Question, waves: int) -> Meaning:
         picture=icon_array(f"Of 100 people {first.who}: send {first.sends}", first.p),
         other_count=of_100(first.q),
         other_picture=icon_array(f"Of 100 {first.others}: send {first.sends}", first.q),
-        table=Table("What a report that speaks for an answer tells", columns, cells),
+        table=Table("What a report that speaks for an answer reveals", columns, cells),
         bound=most_told(question) + together(survey, question, waves),
     )

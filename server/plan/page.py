@@ -80,7 +80,7 @@ def _computed(asked: Asked) -> Part:
 SECTIONS: tuple[tuple[str, str, Callable[[Asked], Part]], ...] = (
     ("precision", "How precise each question will be", estimates.precision),
     ("meaning", "What ε means here", epsilons.meaning),
-    ("totals", "What several waves tell together", epsilons.totals),
+    ("totals", "What several waves reveal together", epsilons.totals),
     ("half-widths", "What more respondents, or more ε, would buy", estimates.half_widths),
     ("together", "What one draw for several questions saves", estimates.one_draw),
     ("power", "Which differences will be found", estimates.power),

@@ -102,7 +102,7 @@ def test_the_whole_plan_is_one_page(survey: str, tmp_path: Path) -> None:
     for title in (
         "How precise each question will be",
         "What ε means here",
-        "What several waves tell together",
+        "What several waves reveal together",
         "What more respondents, or more ε, would buy",
         "Which differences will be found",
         "How to divide the cap over the questions",

@@ -95,6 +95,6 @@ def test_ids_that_data_may_contain_stay(
 def test_questions_that_will_say_little_are_marked(signed_in: Browsers) -> None:
     browser = signed_in("bob")
     few = browser.get("/surveys/idea/edit?respondents=50", **HTTPS).text
-    assert few.count("tells little") == 3  # each question, and what helps
+    assert few.count("says little") == 3  # each question, and what helps
     many = browser.get("/surveys/idea/edit?respondents=5000", **HTTPS).text
-    assert "tells little" not in many
+    assert "says little" not in many
