@@ -8,6 +8,7 @@ The modules are those of the checkout, which may be an older one.
 import os
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import date
 from itertools import islice
 from pathlib import Path
@@ -28,6 +29,11 @@ DATABASE = Path(sys.argv[2])
 TODAY = date(2026, 1, 1)
 #: How many different respondents are randomized; a million respondents repeat their reports.
 KINDS = 300
+#: How many submissions are stored in a transaction.
+BATCH = 5000
+#: How many submissions are decided one by one. All that are more repeat a batch under new ids:
+#: otherwise it would take longer to fill a large database than to measure it.
+DECIDED = 100_000
 
 
 def question(name: str, kind: str, more: str, options: int = 0) -> str:
@@ -81,22 +87,78 @@ def fill(n: str) -> None:
     kinds = [payload["reports"] for payload in reports(survey)]
 
     def submissions() -> Iterator[Submission]:
-        for row in range(int(n)):
+        for row in range(min(int(n), DECIDED)):
             drawn = dict(kinds[row * 7919 % KINDS])
             yield Submission(survey, 1, os.urandom(16), os.urandom(16), None, drawn)
 
     waiting = submissions()
-    while batch := list(islice(waiting, 5000)):
+    while batch := list(islice(waiting, BATCH)):
         assert set(store.add(batch, TODAY)) == {201}
+    if int(n) > DECIDED:
+        repeat(store, survey, kinds, int(n) - DECIDED)
     store.surveys.close_waves(survey.id)  # so that pages show all of them
     store.access.add_token("growth")
     store.close()
 
 
+def repeat(store: Store, survey: Survey, kinds: list[dict[str, Any]], n: int) -> None:
+    """Store so many more submissions, which repeat those of one batch under new ids.
+
+    The number is a multiple of `BATCH`. The store counts each batch, and takes snapshots, as if it
+    had come. SQLite itself copies the rows, in the order of their ids. The audit counts all rows
+    again, and fails if they differ.
+    """
+    from server.decision import CellChange, decide  # which an older checkout may lack
+
+    batch = [
+        Submission(survey, 1, os.urandom(16), os.urandom(16), None, dict(kinds[row % KINDS]))
+        for row in range(BATCH)
+    ]
+    decision = decide(batch, store.batches.read(batch[:1]), TODAY)
+    assert set(decision.results) == {201}
+    copies = n // BATCH
+    with store.batches.transaction(list):
+        store.batches.write(decision)
+    with store.batches.transaction(list):
+        for _ in range(copies - 1):
+            cells = [
+                CellChange(key, after, after.after(BATCH, survey.steps))
+                for key, _, after in decision.cells
+            ]
+            decision = replace(decision, reports=[], charges=[], cells=cells)
+            store.batches.write(decision)
+        copy_rows(store, batch, copies - 1)
+
+
+def copy_rows(store: Store, batch: list[Submission], copies: int) -> None:
+    """Copy the rows of a batch so many times; the new ids begin with the number of the copy."""
+    connection = store.database.connection
+    connection.execute("CREATE TEMP TABLE copies (first BLOB)")
+    connection.executemany(
+        "INSERT INTO copies VALUES (?)", [(copy.to_bytes(4),) for copy in range(copies)]
+    )
+    for table, name, rest in (
+        ("report", "rid", "version, wave, payload"),
+        ("ledger", "respondent", "terms, submissions, charged"),
+    ):
+        keys = [each.rid if name == "rid" else each.respondent for each in batch]
+        rows = store.database.among(
+            f"SELECT {name}, {rest} FROM {table} WHERE survey = ? AND {name} IN", ("growth",), keys
+        )
+        connection.execute(f"CREATE TEMP TABLE of_batch (id, {rest})")
+        connection.executemany("INSERT INTO of_batch VALUES (?, ?, ?, ?)", sorted(rows.fetchall()))
+        connection.execute(
+            f"INSERT INTO {table} "
+            f"SELECT 'growth', CAST(first || substr(id, 1, 12) AS BLOB), {rest} "
+            "FROM copies CROSS JOIN of_batch"
+        )
+        connection.execute("DROP TABLE of_batch")
+
+
 def command(*given: str) -> None:
-    """Run a command, and throw away what it prints."""
+    """Run a command, throw away what it prints, and exit as it does."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    main.main([*given, "--db", str(DATABASE)], standalone_mode=False)
+    main([*given, "--db", str(DATABASE)])
 
 
 def page(path: str, looks: str) -> None:
