@@ -52,7 +52,19 @@ html_theme_options = {"navigation_with_keys": False}
 _MARK = re.compile(r"^<!-- generated: ([\w-]+)(?: ([\w.-]+))? -->\n(?:.+\n)?", re.M)
 _NAMED = re.compile(rf"(?<![`:])`(?:analysis\.)?({'|'.join(analysis.__all__)})`(?!`)")
 _PAGE = re.compile(r"\b(docs/([a-z-]+)\.md)\b")
-_TYPE = re.compile(r"^(\s*:(?:type [^:]+|rtype): )([^:*`]+)$")
+_TYPE = re.compile(r"^(\s*:(?:type(?: [^:]+)?|rtype): )([^:*`]+)$")
+_LONG_TYPES = (
+    (
+        re.compile(
+            r"~?(?:numpy\.)?ndarray\[~?tuple\[~?(?:typing\.)?Any, \.\.\.\], "
+            r"~?(?:numpy\.)?dtype\[([^\[\]]+)\]\]"
+        ),
+        r"NDArray[\1]",
+    ),
+    (re.compile(r"_Buffer \| .*?_NestedSequence\[complex \| bytes \| str\]"), "ArrayLike"),
+)
+#: The pages whose texts have formulas with indices.
+_WITH_FORMULAS = ("methods", "privacy")
 _OUTSIDE = re.compile(r"\[([^\]]*)\]\((\.\./[^)#]+)(#[^)]*)?\)")
 
 
@@ -93,12 +105,39 @@ def _link_names(
         lines[place] = line if what == "class" else named
 
 
+def _keep_sentences(
+    app: Sphinx, what: str, name: str, value: object, options: object, lines: list[str]
+) -> None:
+    """Keep what precedes a colon in a property's first line from being read as its type."""
+    if what in ("property", "attribute"):
+        lines.insert(0, "")
+
+
+def _shorten_types(
+    app: Sphinx, what: str, name: str, value: object, options: object, taken: str, given: str
+) -> tuple[str, str]:
+    """Return a signature with the names of NumPy's types instead of what they stand for."""
+
+    def shortened(types: str) -> str:
+        if not types:
+            return types  # a property has no signature
+        types = types.replace("<factory>", "...")
+        for pattern, short in _LONG_TYPES:
+            types = pattern.sub(short, types)
+        return types
+
+    return shortened(taken), shortened(given)
+
+
 def _mend(app: Sphinx, failure: Exception | None) -> None:
     for path in Path(app.outdir).rglob("*.html"):
-        path.write_text(mended(path.read_text("utf-8")), "utf-8")
+        formulas = path.stem in _WITH_FORMULAS
+        path.write_text(mended(path.read_text("utf-8"), formulas), "utf-8")
 
 
 def setup(app: Sphinx) -> None:
     app.connect("build-finished", _mend)
+    app.connect("autodoc-process-docstring", _keep_sentences, priority=400)  # before napoleon
     app.connect("autodoc-process-docstring", _link_names)
+    app.connect("autodoc-process-signature", _shorten_types)
     app.connect("source-read", _read)

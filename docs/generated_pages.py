@@ -87,7 +87,7 @@ def _escaped(text: str) -> str:
     """Return a sentence of the code as Markdown, with options as code."""
     for sign in "\\*_<|[":
         text = text.replace(sign, "\\" + sign)
-    return re.sub(r"(?<!\S)(--[a-z-]+)", r"`\1`", text)
+    return re.sub(r"(`+[^`]+`+)|(?<!\S)(--[a-z-]+)", lambda part: part[1] or f"`{part[2]}`", text)
 
 
 def _option(parameter: click.Parameter, context: click.Context) -> tuple[str, str] | None:

@@ -1,6 +1,8 @@
 """A chart of named values as points over one axis, each below its name."""
 
 from collections.abc import Sequence
+from itertools import accumulate
+from textwrap import wrap
 
 from analysis.charts.picture import (
     COLORS,
@@ -10,13 +12,14 @@ from analysis.charts.picture import (
     line,
     number,
     picture,
-    shortened,
     text,
 )
 
-_SIDE, _ROW, _TOP = 8, 50, 8
+_SIDE, _TOP = 8, 8
+#: The height of a line of text, and that of a row in addition to its lines.
+_LINE, _ROW = FONT + 2, 26
 #: The letters of a name that fit beside its number on a phone, and those of a note below it.
-_LETTERS, _NOTE = 38, 46
+_LETTERS, _NOTE = 37, 45
 
 
 def point_chart(
@@ -46,17 +49,19 @@ def point_chart(
     values = [value for *_, value in points] + ([mark[1]] if mark else [])
     axis = Axis.around(values, _SIDE, WIDTH - _SIDE, log=True)
     top = _TOP + (FONT + 6) * (mark is not None)
-    bottom = top + _ROW * len(points)
+    lines = [(_wrapped(name, _LETTERS), _wrapped(note, _NOTE)) for name, note, _ in points]
+    tops = list(accumulate((_height(*words) for words in lines), initial=top))
+    bottom = tops.pop()
     parts = [line(axis.start, bottom, axis.end, bottom, 0.6)]
-    for place, (name, note, value) in enumerate(points):
-        y = top + _ROW * place
-        x = axis(value)
+    for y, (names, notes), (*_, value) in zip(tops, lines, points, strict=True):
+        for place, words in enumerate((*names, *notes)):
+            opacity = 1 if place < len(names) else 0.8
+            parts.append(text(0, y + FONT + _LINE * place, words, opacity=opacity))
+        at = y + _height(names, notes) - 18
         parts += [
-            text(0, y + FONT, shortened(name, _LETTERS)),
             text(WIDTH, y + FONT, number(value), "end"),
-            text(0, y + 2 * FONT + 2, shortened(note, _NOTE), opacity=0.8),
-            line(axis.start, y + 38, axis.end, y + 38),
-            f'<circle cx="{x:.1f}" cy="{y + 38}" r="5" fill="{COLORS[0]}"/>',
+            line(axis.start, at, axis.end, at),
+            f'<circle cx="{axis(value):.1f}" cy="{at}" r="5" fill="{COLORS[0]}"/>',
         ]
     for value in axis.ticks:
         parts.append(line(axis(value), bottom, axis(value), bottom + 4, 0.6))
@@ -69,10 +74,18 @@ def point_chart(
         x = axis(value)
         anchor = "start" if x < WIDTH / 2 else "end"
         # The line has gaps at names and notes, so that it does not run through them.
-        gaps = [top + _ROW * place + 2 * FONT + 6 for place in range(len(points))]
-        ends = [top + _ROW * place for place in range(1, len(points) + 1)]
-        pieces = [(top - 6, top), *zip(gaps, ends, strict=True)]
+        ends = [*tops[1:], bottom]
+        pieces = [(top - 6, top), *((end - _ROW + 4, end) for end in ends)]
         parts += [line(x, begin, x, end, 0.9) for begin, end in pieces]
         parts.append(text(x, FONT, name, anchor))
         described += f"; {name}: {number(value)}"
     return picture(title, described, bottom + 42, parts)
+
+
+def _wrapped(words: str, letters: int) -> list[str]:
+    return wrap(words, letters, break_on_hyphens=False)
+
+
+def _height(names: list[str], notes: list[str]) -> int:
+    """Return the height of a row: its lines, and the point below them."""
+    return _LINE * (len(names) + len(notes)) + _ROW

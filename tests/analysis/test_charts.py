@@ -10,7 +10,17 @@ from typing import Any
 
 import pytest
 
-from analysis.charts import Bar, Mark, Series, bar_of, chart, dot_plot, icon_array, line_chart
+from analysis.charts import (
+    Bar,
+    Mark,
+    Series,
+    bar_of,
+    chart,
+    dot_plot,
+    icon_array,
+    line_chart,
+    point_chart,
+)
 from analysis.charts.picture import COLORS, FONT, WIDTH, Axis, numbers
 from analysis.estimate.estimates import Estimate
 
@@ -370,3 +380,13 @@ def test_as_many_people_are_filled_as_the_sentence_says(chance: Any, filled: int
 def test_impossible_probabilities_make_no_picture_of_people(bad: Any) -> None:
     with pytest.raises(ValueError, match="chance must be a number from 0 to 1"):
         icon_array("t", bad)
+
+
+def test_long_names_of_points_break_into_lines_of_their_own() -> None:
+    name = "2020 Census Demographic and Housing Characteristics, person tables"
+    note = "local randomizer; user-day metric report, of every metric together"
+    drawn = point_chart("t", [(name, note, 2.0), ("b", "c", 8.0)], "x", ("mark", 4.0))
+    texts = re.findall(r'<text x="0.0" y="([\d.]+)"[^>]*>([^<]+)', drawn)
+    assert " ".join(words for _, words in texts) == f"{name} {note} b c"
+    heights = [float(y) for y, _ in texts]
+    assert all(below - above > FONT for above, below in pairwise(heights))

@@ -111,11 +111,25 @@ def test_the_parts_from_the_code_are_there(site: Path) -> None:
         "commands": ("deniable regress [OPTIONS] SURVEY-ID FORMULA", "--no-answer"),
         "http": ("/api/surveys/{survey_id}/reports", "application/problem+json", "OpenSurvey"),
         "python/studies": ("analysis.Study.open", "The file that"),
-        "python/parts": ("square-wave", "analysis.SurveyError"),
         "notebooks/means": ("true mean of these people",),
+        "python/parts": ("square-wave", "analysis.SurveyError", "ln of", "NDArray"),
     }.items():
         text = (site / f"{name}.html").read_text()
         assert [word for word in words if word not in text] == []
+
+
+def test_texts_of_the_source_are_shown_as_they_are_meant(site: Path) -> None:
+    for name, shown in {
+        "methods": ("n<sub>eff</sub>", "e<sup>ε</sup>", "Σ<sub>i &lt; M + w</sub>"),
+        "privacy": ("D<sub>α</sub>", "e<sup>ε − L</sup>"),
+        "commands": ('backup</span> <span class="pre flag">--scheduled</span>',),
+        "design": ("analysis/<wbr>core/<wbr>memory.py",),
+        "survey-file": ('data-above="kinds: yes-no, choice, scale"',),
+    }.items():
+        text = (site / f"{name}.html").read_text()
+        assert [one for one in shown if one not in text] == []
+    typed = "".join(path.read_text() for path in (site / "python").glob("*.html"))
+    assert [one for one in ("_NestedSequence", "~typing", "&lt;factory&gt;") if one in typed] == []
 
 
 def test_a_link_that_leads_nowhere_stops_the_build(tmp_path: Path) -> None:
