@@ -20,7 +20,8 @@ class Code:
     weights of this value, and is empty if there is none. `code` is the report that stands for this
     value; None if reports are sets, bits, or symbols that stand for no value. `cells` says how the
     column of reports writes them. `missing` says what an empty cell means, and is empty if there
-    can be none. `divisor` is the column of weights whose mean divides that of `weight`: the share
+    can be none. `score` is what the value counts for in the mean of a scale; None if it has none.
+    `divisor` is the column of weights whose mean divides that of `weight`: the share
     of those who gave a number. It is empty if everybody gives one. `draw` is the id of the table of
     questions that were drawn together, if the question is in one. `portion` is the proportion of
     people who were asked. `p` and `q` are the probabilities that a report supports the value if it
@@ -46,6 +47,7 @@ class Code:
     asked: str
     value: str
     label: str
+    score: float | None
     weight: str
     divisor: str
     draw: str
@@ -78,7 +80,7 @@ def _codes(survey: Survey, question: Question, corrected: Sequence[Survey]) -> l
     of_one = question.place and question.domain.alternatives and randomizer.channel.size == 1
     names_one = randomizer.reports_values or of_one
     codes = {share.term: code for code, share in enumerate(shares) if names_one}
-    chances = _chances(question)
+    chances, scores = _chances(question), _scores(question)
     of_draws = {one.id: draw.randomizer for draw in survey.joint for one in draw.questions}
     law = of_draws.get(question.id, randomizer).to_json()
     labels = survey.labels(question)
@@ -99,6 +101,7 @@ def _codes(survey: Survey, question: Question, corrected: Sequence[Survey]) -> l
             asked=written(spec["shows_if"]) if "shows_if" in spec else "",
             value=value,
             label=label,
+            score=scores.get(value),
             weight=(weight := _weight(question, value)),
             divisor=_divisor(question) if weight else "",
             draw=question.place.draw if question.place else "",
@@ -124,6 +127,15 @@ def _chances(question: Question) -> dict[str, list[float]]:
         return {}
     rows = question.randomizer.channel.chances().tolist()
     return dict(zip(question.domain.alternatives, rows, strict=False))
+
+
+def _scores(question: Question) -> dict[str, float]:
+    """Return what each value of a scale counts for in its mean; empty for all other questions."""
+    amounts = question.domain.amounts
+    if amounts is None or question.domain.estimand is Estimand.MEAN:
+        return {}
+    pairs = zip(question.domain.alternatives, amounts, strict=True)
+    return {value: amount for value, amount in pairs if value != NO_ANSWER}
 
 
 def _earlier(question: Question, value: str, label: str, corrected: Sequence[Survey]) -> list[str]:

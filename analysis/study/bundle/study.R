@@ -5,15 +5,16 @@
 #     share(study, "harassed")                    # the share of each answer
 #     share(study, "harassed", by = "team")       # the same in groups of another question
 #     difference(study, "harassed", by = "team")  # between these groups
-#     average(study, "years")                     # of a number; by and difference work alike
-#     debiased(study, "harassed")                 # a matrix of weights, for what you compute yourself
+#     average(study, "years")                     # of a number or a scale; takes by, too
+#     debiased(study, "harassed")                 # a matrix of weights, to compute with
 #
 # Each row is a respondent. Columns noisy_... are randomized reports: a table or a model of them is
 # of the noise. Columns debiased_... are weights, whose means are unbiased shares; so are the means
 # of products of weights of two questions, unless together.csv lists both: their noise is not
-# independent, which by = knows. attr(study, "codebook") says what the columns are. Every standard error includes the randomization. Intervals are Clopper and Pearson's, or those of
-# the empirical likelihood, Fieller's theorem, or Student's t, as conf_method says. The word few in
-# the column flag warns that an interval depends on reports of which there are too few.
+# independent, which by = knows. attr(study, "codebook") says what the columns are. Every standard
+# error includes the randomization. Intervals are Clopper and Pearson's, or those of the empirical
+# likelihood, Fieller's theorem, or Student's t, as conf_method says. The word few in the column
+# flag warns that an interval depends on reports of which there are too few.
 
 read_study <- function(folder = ".") {
   read <- function(name) .table(file.path(folder, name))
@@ -21,7 +22,8 @@ read_study <- function(folder = ".") {
 }
 
 .study <- function(data, codes, together) {
-  for (column in intersect(c("code", "epsilon", "delta", "p", "q", "portion"), names(codes))) {
+  numbers <- c("code", "score", "epsilon", "delta", "p", "q", "portion")
+  for (column in intersect(numbers, names(codes))) {
     codes[[column]] <- as.numeric(codes[[column]])
   }
   for (name in names(data)) {
@@ -77,7 +79,7 @@ average <- function(data, question, by = NULL, level = 0.95) {
   if (is.null(by)) {
     return(.rows(list(.average(asked, level)), asked))
   }
-  pair <- .pair(data, asked, cbind(asked$amount, asked$there), by)
+  pair <- .pair(data, asked, cbind(asked$amount, asked$there), by, asked$typical)
   .rows(lapply(seq_along(pair$groups), function(group) {
     found <- .quotient(pair$weights[, 1], pair$weights[, 2], pair$group[, group], asked$range,
                        level, pair$laws[[1]])
@@ -85,30 +87,38 @@ average <- function(data, question, by = NULL, level = 0.95) {
   }), asked)
 }
 
-# Each group less the reference, which is the first one if none is named.
+# Each group less the reference, which is the first one if none is named. Scales have shares and,
+# in the last row of each group, their mean.
 difference <- function(data, question, by, reference = NULL, level = 0.95) {
   asked <- .question(data, question)
   .check_level(level)
-  is_number <- asked$kind == "number"
-  asked <- if (is_number) .number(data, question) else .shares_of(data, question)
-  weights <- if (is_number) cbind(asked$amount, asked$there) else debiased(data, question)
-  pair <- .pair(data, asked, weights, by)
+  of_shares <- of_mean <- NULL
+  if (asked$kind != "number") of_shares <- .pair(data, asked, debiased(data, question), by)
+  if (asked$kind == "number" || !all(is.na(asked$score))) {
+    asked <- .number(data, question)
+    of_mean <- .pair(data, asked, cbind(asked$amount, asked$there), by, asked$typical)
+  }
+  pair <- if (is.null(of_mean)) of_shares else of_mean
   if (is.null(reference)) reference <- pair$groups[1]
   base <- match(reference, pair$groups)
   if (is.na(base)) {
     stop(sprintf("reference: expected one of %s, got \"%s\"",
                  paste(pair$groups, collapse = ", "), reference), call. = FALSE)
   }
-  values <- if (is_number) 1 else seq_along(asked$values)
-  there <- if (is_number) pair$weights[, 2] else 1
-  possible <- if (is_number) asked$range else c(0, 1)
   .rows(unlist(lapply(setdiff(seq_along(pair$groups), base), function(group) {
-    lapply(values, function(value) {
-      found <- .contrast(pair$weights[, value], there, pair$group[, group], pair$group[, base],
-                         possible, level, pair$laws[[value]])
-      named <- if (is_number) list(value = "mean") else .answer(asked, value)
+    contrast <- function(named, amount, there, possible, law) {
+      found <- .contrast(amount, there, pair$group[, group], pair$group[, base], possible, level,
+                         law)
       c(list(group = pair$groups[group], reference = reference), named, found)
+    }
+    shares <- if (!is.null(of_shares)) lapply(seq_along(asked$values), function(value) {
+      contrast(.answer(asked, value), of_shares$weights[, value], 1, c(0, 1),
+               of_shares$laws[[value]])
     })
+    if (is.null(of_mean)) return(shares)
+    named <- c(list(value = "mean"), if (!is.null(shares)) list(label = "Mean"))
+    c(shares, list(contrast(named, of_mean$weights[, 1], of_mean$weights[, 2], asked$range,
+                            of_mean$laws[[1]])))
   }), recursive = FALSE), asked)
 }
 
@@ -160,7 +170,7 @@ difference <- function(data, question, by, reference = NULL, level = 0.95) {
                 asked = !is.na(data[[own$variable[1]]]), draw = own$draw[1],
                 divisor = own$divisor[1],
                 columns = if (many) paste(name, own$value, sep = ".") else rep(name, nrow(own)),
-                size = if (many) 2 else nrow(own)))
+                score = own$score, size = if (many) 2 else nrow(own)))
   }
   own <- codes[paste(codes$question, codes$value, sep = ".") == name & codes$kind == "choices", ]
   if (nrow(own) == 1) {
@@ -175,7 +185,8 @@ difference <- function(data, question, by, reference = NULL, level = 0.95) {
     return(list(question = own$question, kind = "option", values = values, labels = values,
                 weights = weights, p = p, q = q, portion = own$portion,
                 asked = !is.na(data[[own$variable]]), draw = own$draw,
-                columns = rep(name, length(weights)), size = length(weights)))
+                columns = rep(name, length(weights)), score = rep(NA_real_, length(weights)),
+                size = length(weights)))
   }
   known <- unique(codes$question[!is.na(codes$weight)])
   stop(sprintf("question: expected one of %s, got \"%s\"", paste(known, collapse = ", "), name),
@@ -191,21 +202,32 @@ difference <- function(data, question, by, reference = NULL, level = 0.95) {
   found
 }
 
+# A number, or a scale whose points count as numbers: amounts, and whether they are there, which
+# are 0 for no answer; and both of an average report.
 .number <- function(data, name) {
   found <- .question(data, name)
+  scored <- !is.na(found$score)
   if (found$kind != "number") {
-    stop(sprintf("%s: expected a question that asks for a number; take share()", name),
-         call. = FALSE)
+    if (!any(scored)) {
+      stop(sprintf("%s: expected a question that asks for a number or a scale; take share()", name),
+           call. = FALSE)
+    }
+    weights <- debiased(data, name)
+    points <- ifelse(scored, found$score, 0)
+    there <- if (all(scored)) rep(1 / found$portion, nrow(data)) else rowSums(weights[, scored])
+    return(c(found, list(amount = drop(weights %*% points), there = there,
+                         range = range(points[scored]), typical = c(mean(points), mean(scored)))))
   }
   range <- as.numeric(strsplit(found$values[1], "..", fixed = TRUE)[[1]])
   there <- if (is.na(found$divisor)) rep(1, nrow(data)) else data[[found$divisor]]
   c(found, list(amount = as.numeric(data[[found$weights[1]]]), there = as.numeric(there),
-                range = range))
+                range = range, typical = c(0, 1)))
 }
 
 # Weights of a question and of the groups, of those who were asked both; and for each weight the law
-# of its products: how much more than a product they are, and weights of an average report.
-.pair <- function(data, asked, weights, by) {
+# of its products: how much more than a product they are, and weights of an average report, of the
+# question and of the group, and what an average report counts for in the size of the group.
+.pair <- function(data, asked, weights, by, typical = c(1 / asked$size, 1)) {
   groups <- .question(data, by)
   if (groups$kind == "number") {
     stop(sprintf("by: expected a question with few answers, got %s, which asks for a number", by),
@@ -218,13 +240,13 @@ difference <- function(data, question, by, reference = NULL, level = 0.95) {
     both <- attr(data, "together")
     row <- both$first == column & both$second == groups$columns[1]
     row <- row | (both$second == column & both$first == groups$columns[1])
-    if (any(row)) return(c(both$excess[row], 1 / asked$size, 1 / groups$size))
+    if (any(row)) return(c(both$excess[row], typical[1], 1 / groups$size, typical[2]))
     if (asked$question == groups$question ||
         (!is.na(asked$draw) && asked$draw %in% groups$draw)) {
       stop(sprintf("%s and %s: expected questions that reports tell of together", column,
                    groups$columns[1]), call. = FALSE)
     }
-    c(0, 0, 0)
+    c(0, 0, 0, 0)
   })
   told <- asked$asked & groups$asked
   list(groups = groups$values, laws = laws, weights = weights[told, , drop = FALSE] * asked$portion,
@@ -232,6 +254,9 @@ difference <- function(data, question, by, reference = NULL, level = 0.95) {
 }
 
 .product <- function(one, other, law) one * other + law[1] * (one - law[2]) * (other - law[3])
+
+# The size of a group, of those who gave an answer that counts.
+.size <- function(there, group, law) .product(there, group, law[c(1, 4, 3)])
 
 .answer <- function(asked, value) {
   list(value = asked$values[value], label = asked$labels[value])
@@ -313,7 +338,10 @@ share_of_support <- function(x, m, p, q) {
 }
 
 .average <- function(asked, level) {
-  c(list(value = "mean"), .mean_of(asked$amount, asked$there, asked$range, level))
+  # Who was not asked counts for nothing, and the others for more.
+  told <- asked$asked
+  c(list(value = "mean"), .mean_of(asked$amount[told] * asked$portion,
+                                   asked$there[told] * asked$portion, asked$range, level))
 }
 
 # (12): a ratio of two means, by Fieller's theorem with Student's t.
@@ -354,7 +382,7 @@ share_of_support <- function(x, m, p, q) {
   n <- length(amount)
   there <- rep_len(there, n)
   above <- .product(amount, group, law)
-  below <- there * group
+  below <- .size(there, group, law)
   size <- mean(below)
   kinds <- .kinds(amount, there, group, law)
   if (size <= 0) return(.found(NA_real_, NA_real_, possible, "none", n))
@@ -379,7 +407,7 @@ share_of_support <- function(x, m, p, q) {
   ends <- expand.grid(own = own, group = range(groups))
   list(times = c(times[seen], rep(0, nrow(ends))),
        above = c(.product(Re(first), second, law), .product(Re(ends$own), ends$group, law)),
-       below = c(Im(first) * second, Im(ends$own) * ends$group))
+       below = c(.size(Im(first), second, law), .size(Im(ends$own), ends$group, law)))
 }
 
 .is_few <- function(kinds) {
@@ -438,8 +466,8 @@ share_of_support <- function(x, m, p, q) {
 .contrast <- function(amount, there, group, base, possible, level, law) {
   n <- length(amount)
   there <- rep_len(there, n)
-  parts <- cbind(.product(amount, group, law), there * group, .product(amount, base, law),
-                 there * base)
+  parts <- cbind(.product(amount, group, law), .size(there, group, law),
+                 .product(amount, base, law), .size(there, base, law))
   m <- colMeans(parts)
   wide <- c(possible[1] - possible[2], possible[2] - possible[1])
   one <- .quotient(amount, there, group, possible, level, law)
