@@ -28,7 +28,8 @@ from server.store import Store
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 MEMBERS = {
-    *("CITATION.cff", "README.md", "channels.csv", "codebook.json", "datapackage.json"),
+    *("CITATION.cff", "README.md", "channels.csv", "codebook.json", "croissant.json"),
+    "datapackage.json",
     *("codebook.csv", "estimates.csv", "label.csv", "methods.md", "recompute.R"),
     *("recompute.ipynb", "study.R", "together.csv"),
     *("reports.csv", "scores.csv", "survey.json", "tallies.csv", "tallies.json"),
@@ -82,7 +83,7 @@ def test_a_bundle_is_complete_and_agrees_with_the_commands(store: Store, answere
     result = run("verify", output)
     assert result.exit_code == 0, result.output
     rows = len(table(run("estimate", "canteen", "--db", database)))
-    assert f"{answered} reports, {rows} estimates computed again, 18 files" in result.stdout
+    assert f"{answered} reports, {rows} estimates computed again, 19 files" in result.stdout
     refused = run("bundle", "canteen", "--db", database, "--output", output)
     assert (refused.exit_code, "expected a new file" in refused.stderr) == (1, True)
 
@@ -130,6 +131,32 @@ def test_the_description_is_a_data_package(zipped: bytes) -> None:
     citation = members["CITATION.cff"].decode()
     assert 'license: "CC-BY-4.0"' in citation
     assert '- name: "Ada Example"' in citation
+
+
+def test_the_description_for_programs_states_files_and_columns_as_they_are(zipped: bytes) -> None:
+    members = opened(zipped)
+    described = json.loads(members["croissant.json"])
+    package = json.loads(members["datapackage.json"])
+    assert (described["name"], described["license"]) == (package["name"], "CC-BY-4.0")
+    assert [each["name"] for each in described["creator"]] == ["Ada Example"]
+    files = {each["@id"]: each for each in described["distribution"]}
+    assert set(files) == MEMBERS - {"croissant.json", "datapackage.json"}
+    for name, file in files.items():
+        assert file["contentUrl"] == name
+        assert file["contentSize"] == f"{len(members[name])} B"
+        assert file["sha256"] == sha256(members[name]).hexdigest()
+    tables = {}
+    for records in described["recordSet"]:
+        sources = [field["source"] for field in records["field"]]
+        (path,) = {source["fileObject"]["@id"] for source in sources}
+        tables[path] = [source["extract"]["column"] for source in sources]
+    assert tables == {
+        name: next(csv.reader(io.StringIO(members[name].decode())))
+        for name in files
+        if name.endswith(".csv")
+    }
+    names = [one["@id"] for records in described["recordSet"] for one in records["field"]]
+    assert len(set(names)) == len(names)
 
 
 def test_a_changed_byte_of_each_member_is_named(zipped: bytes) -> None:
@@ -254,7 +281,7 @@ def test_a_bundle_of_another_release_is_checked_by_its_numbers(
     (tmp_path / "older.zip").write_bytes(_packed(members))
     result = run("verify", tmp_path / "older.zip")
     assert result.exit_code == 0, result.output
-    assert "16 files were only compared with their hashes, and whoever changes" in result.stderr
+    assert "17 files were only compared with their hashes, and whoever changes" in result.stderr
     assert "Run none of the bundle's programs" in result.stderr
     table = members["estimates.csv"].decode()
     heads, rows = table.split("\n", 1)

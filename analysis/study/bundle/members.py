@@ -9,8 +9,7 @@ from typing import Any
 
 from analysis.core.csv_json import pieces_of_columns, reports_text, to_text
 from analysis.estimate.estimates import ESTIMATE_COLUMNS, estimate_rows, estimates
-from analysis.study.bundle.archive import DESCRIPTION
-from analysis.study.bundle.package import citation, description, readme
+from analysis.study.bundle.package import DESCRIPTIONS, citation, readme
 from analysis.study.bundle.study import BundledStudy
 from analysis.study.bundle.tables import (
     ChannelRow,
@@ -38,7 +37,9 @@ _AT_ONCE = 4096
 def members(study: BundledStudy) -> dict[str, bytes]:
     """Return the members of a study's bundle by name. They are the same for the same study."""
     made = {name: text.encode() for name, text in _texts(study).items()}
-    return made | {DESCRIPTION: description(study, made).encode()}
+    for name, describe in DESCRIPTIONS.items():
+        made[name] = describe(study, made).encode()
+    return made
 
 
 def _texts(study: BundledStudy) -> dict[str, str]:

@@ -1,11 +1,10 @@
-"""The description of a bundle: its data package, its citation, and a page to read first.
+"""The descriptions of a bundle: for archives and programs, its citation, and a page to read first.
 
-The description is a Data Package (Frictionless Data, version 1 of the specification), which
-research archives know.
+Research archives know Data Packages (Frictionless Data, version 1 of the specification).
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from hashlib import sha256
 from importlib.metadata import version
 from typing import Any, get_args, get_origin, get_type_hints
@@ -13,6 +12,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 from analysis.core.csv_json import REPORT
 from analysis.estimate.estimates import Estimate
 from analysis.study.bundle.archive import DESCRIPTION
+from analysis.study.bundle.croissant import croissant
 from analysis.study.bundle.study import BundledStudy
 from analysis.study.bundle.tables import ChannelRow, Score, TallyCell, Together
 from analysis.study.codebook import Code
@@ -67,6 +67,10 @@ _MEMBERS = {
         "application/x-ipynb+json",
     ),
     "CITATION.cff": ("How to cite this study.", "text/yaml"),
+    "croissant.json": (
+        "Files and columns as a Croissant description, for programs that load data sets.",
+        "application/ld+json",
+    ),
 }
 
 #: The meaning of the tables' columns. docs/tables.md says more.
@@ -140,7 +144,24 @@ _TABLES = {
 _TYPES = {int: "integer", float: "number", str: "string", list: "string", dict: "object"}
 
 
-def description(study: BundledStudy, members: Mapping[str, bytes]) -> str:
+def _description(study: BundledStudy, members: Mapping[str, bytes]) -> str:
+    return json.dumps(_package(study, members), ensure_ascii=False, indent=1) + "\n"
+
+
+def _croissant(study: BundledStudy, members: Mapping[str, bytes]) -> str:
+    others = {name: content for name, content in members.items() if name != "croissant.json"}
+    return croissant(_package(study, others))
+
+
+#: The members that state sizes and hashes of others, in the order in which they are made: the data
+#: package states those of all others.
+DESCRIPTIONS: Mapping[str, Callable[[BundledStudy, Mapping[str, bytes]], str]] = {
+    "croissant.json": _croissant,
+    DESCRIPTION: _description,
+}
+
+
+def _package(study: BundledStudy, members: Mapping[str, bytes]) -> dict[str, Any]:
     """Return the data package of these members, which states their sizes and hashes."""
     survey = study.survey
     package: dict[str, Any] = {
@@ -161,7 +182,7 @@ def description(study: BundledStudy, members: Mapping[str, bytes]) -> str:
     package["resources"] = [
         _resource(study, name, members[name]) for name in _MEMBERS if name in members
     ]
-    return json.dumps(package, ensure_ascii=False, indent=1) + "\n"
+    return package
 
 
 def _resource(study: BundledStudy, path: str, content: bytes) -> dict[str, Any]:
