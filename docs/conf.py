@@ -64,7 +64,7 @@ _LONG_TYPES = (
     (re.compile(r"_Buffer \| .*?_NestedSequence\[complex \| bytes \| str\]"), "ArrayLike"),
 )
 #: The pages whose texts have formulas with indices.
-_WITH_FORMULAS = ("methods", "privacy")
+_WITH_FORMULAS = ("methods.html", "privacy.html")
 _OUTSIDE = re.compile(r"\[([^\]]*)\]\((\.\./[^)#]+)(#[^)]*)?\)")
 
 
@@ -131,7 +131,7 @@ def _shorten_types(
 
 def _mend(app: Sphinx, failure: Exception | None) -> None:
     for path in Path(app.outdir).rglob("*.html"):
-        formulas = path.stem in _WITH_FORMULAS
+        formulas = path.relative_to(app.outdir).as_posix() in _WITH_FORMULAS
         path.write_text(mended(path.read_text("utf-8"), formulas), "utf-8")
 
 

@@ -60,7 +60,7 @@ def study_in(
 
     `source` is the path of a file, or the address of a PostgreSQL database. Without `survey_id` it
     is the only survey there, without `wave` the highest, and without `version` the last that was
-    published. Deleted reports are left out. Nothing is written.
+    published. Deleted reports are left out. No row is changed.
 
     Raises
     ------

@@ -82,7 +82,7 @@ class Study:
         source : str or Path
             The file that ``deniable bundle ID --output FILE.zip`` wrote; an address (http or https)
             from which anybody can get it; or the database of a server, from which all stored
-            reports are read at one moment, as by commands, and to which nothing is written: an
+            reports are read at one moment, as by commands, and of which no row is changed: an
             SQLite file, or ``postgresql://USER@HOST/DATABASE``, for which psycopg must be
             installed.
         survey : str, optional

@@ -19,8 +19,8 @@ _ITS_OWN = ["Server", "Via", "Alt-Svc"]
 _SECOND = 1_000_000_000
 #: Requests go to the collectors in turn, and to the others while one cannot be connected to. What
 #: `/healthz` says does not matter: an unhealthy collector is better for visitors than none. The
-#: proxy forgets a failure before it gives up a request. So a request waits for a collector that has
-#: just come back, and is not refused while the other one stops.
+#: proxy forgets a failure before it gives up a request. So a request waits up to 5 s for a
+#: collector that comes back, and is not refused while the other one stops.
 _BALANCED = {
     "load_balancing": {"selection_policy": {"policy": "round_robin"}, "try_duration": 5 * _SECOND},
     "health_checks": {"passive": {"fail_duration": 3 * _SECOND}},

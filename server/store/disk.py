@@ -1,4 +1,4 @@
-"""Files of databases: which SQLite has beside one, their modes, flushing, and passing errors."""
+"""Files of databases: those beside one, their modes, flushing, and which errors may pass."""
 
 import errno
 import os

@@ -75,7 +75,7 @@ def place_of(text: str) -> Place:
     """
     if not text.startswith(_SCHEMES):
         # A text that is no path may hold a password, so no message may repeat it.
-        if "://" in text or "password=" in text.lower():
+        if "://" in text or re.search(r"password\s*=", text, re.IGNORECASE):
             raise StoreError(f"the address of the database: {_EXPECTED}")
         return Path(text)
     address = Address(text)

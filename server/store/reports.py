@@ -105,7 +105,7 @@ class Reports:
     def payloads(
         self, survey: Survey, wave: int, in_order: bool = False
     ) -> Iterator[list[dict[str, Any]]]:
-        """Yield the reports of a wave, a few thousand at a time, in the order of their ids.
+        """Yield the reports of a wave, a few thousand at a time, as the database has them.
 
         Devices drew the ids, and a receipt shows one. So reports that leave the database come
         `in_order` of what they say instead (`reports_text`), which reveals no respondent.

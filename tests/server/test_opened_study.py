@@ -259,6 +259,7 @@ def test_other_databases_of_postgresql_are_refused(cluster: "Cluster") -> None:
         ("POSTGRES://ada:secret@db/x", "the address of the database: expected postgresql://"),
         ("postgresql+psycopg://ada:secret@db/x", "the address of the database: expected"),
         ("host=db password=secret", "the address of the database: expected postgresql://"),
+        ("host=db password = secret", "the address of the database: expected postgresql://"),
         (Path("postgresql://ada:secret@db/x"), "the address of the database: expected"),
     ],
 )

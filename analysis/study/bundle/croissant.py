@@ -35,6 +35,9 @@ _TYPES = {"integer": "sc:Integer", "number": "sc:Float", "string": "sc:Text", "o
 
 def croissant(package: Mapping[str, Any]) -> str:
     """Return the Croissant description of what a data package describes."""
+    creators = [
+        {"@type": "sc:Person", "name": each["title"]} for each in package.get("contributors", [])
+    ]
     licenses = [each["name"] for each in package.get("licenses", [])]
     described = {
         "@context": _CONTEXT,
@@ -43,10 +46,7 @@ def croissant(package: Mapping[str, Any]) -> str:
         "name": package["name"],
         "description": package["description"],
         **({"license": licenses[0]} if licenses else {}),
-        "creator": [
-            {"@type": "sc:Organization", "name": each["title"]}
-            for each in package.get("contributors", [])
-        ],
+        **({"creator": creators} if creators else {}),
         "distribution": [_file(resource) for resource in package["resources"]],
         "recordSet": [
             _record_set(resource, resource["schema"]["fields"])

@@ -202,8 +202,8 @@ difference <- function(data, question, by, reference = NULL, level = 0.95) {
   found
 }
 
-# A number, or a scale whose points count as numbers: amounts, and whether they are there, which
-# are 0 for no answer; and both of an average report.
+# This takes a number, or a scale whose points count as numbers. It returns the amounts, and whether
+# they are there, which are 0 for no answer; and both of an average report.
 .number <- function(data, name) {
   found <- .question(data, name)
   scored <- !is.na(found$score)
@@ -214,7 +214,7 @@ difference <- function(data, question, by, reference = NULL, level = 0.95) {
     }
     weights <- debiased(data, name)
     points <- ifelse(scored, found$score, 0)
-    there <- if (all(scored)) rep(1 / found$portion, nrow(data)) else rowSums(weights[, scored])
+    there <- if (all(scored)) rep(1 / found$portion, nrow(data)) else rowSums(weights[, scored, drop = FALSE])
     return(c(found, list(amount = drop(weights %*% points), there = there,
                          range = range(points[scored]), typical = c(mean(points), mean(scored)))))
   }
@@ -355,7 +355,8 @@ share_of_support <- function(x, m, p, q) {
   value <- a / b
   apart <- amount - value * there
   error <- sqrt(max(0, sum(c(1, -value) * (covariance %*% c(1, -value))))) / b
-  few <- n < 25 * (mean(apart^3) / mean(apart^2)^1.5)^2
+  few <- !isTRUE(n >= 25 * (mean(apart^3) / mean(apart^2)^1.5)^2 &&
+                   max(abs(apart)) <= 0.3 * n * b * error)
   found <- .fieller(a, b, covariance, possible, qt((1 + level) / 2, n - 1))
   method <- if (found$method == "fieller" && covariance[2, 2] == 0) "student-t" else found$method
   .found(value, error, found$ends, method, n, few)

@@ -135,12 +135,13 @@ class Postgres(Database):
     @contextmanager
     def reading(self, tables: Sequence[str]) -> Iterator[None]:
         """Let this thread's queries see rows as they are at one moment, and write nothing."""
-        # The locks are taken before the moment comes. Afterwards a table that is written anew would
-        # look empty, since `TRUNCATE` does not wait for those who could still see its rows.
+        # The locks come before the moment: a table that was written anew after it would look empty,
+        # since `TRUNCATE` does not wait for its readers. A reader that stands still is cut off.
         with self._ending():
             self._begin(
                 "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; "
                 f"SET LOCAL lock_timeout = {int(self.LOCK_PATIENCE * 1000)}; "
+                "SET LOCAL idle_in_transaction_session_timeout = '60s'; "
                 f"LOCK TABLE {', '.join(tables)} IN ACCESS SHARE MODE"
             )
             yield
