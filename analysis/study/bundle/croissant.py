@@ -4,7 +4,6 @@ The form is Croissant (MLCommons, version 1.0 of the specification). It is made 
 package, so both say the same of each file and column.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -33,13 +32,13 @@ _CONTEXT: dict[str, Any] = {
 _TYPES = {"integer": "sc:Integer", "number": "sc:Float", "string": "sc:Text", "object": "sc:Text"}
 
 
-def croissant(package: Mapping[str, Any]) -> str:
+def croissant(package: Mapping[str, Any]) -> dict[str, Any]:
     """Return the Croissant description of what a data package describes."""
     creators = [
         {"@type": "sc:Person", "name": each["title"]} for each in package.get("contributors", [])
     ]
     licenses = [each["name"] for each in package.get("licenses", [])]
-    described = {
+    return {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
         "conformsTo": "http://mlcommons.org/croissant/1.0",
@@ -54,7 +53,6 @@ def croissant(package: Mapping[str, Any]) -> str:
             if "schema" in resource
         ],
     }
-    return json.dumps(described, ensure_ascii=False, indent=1) + "\n"
 
 
 def _file(resource: Mapping[str, Any]) -> dict[str, Any]:

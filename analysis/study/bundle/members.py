@@ -1,6 +1,5 @@
 """The members of a bundle, which are the same for the same study."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from importlib.metadata import version
@@ -9,7 +8,7 @@ from typing import Any
 
 from analysis.core.csv_json import pieces_of_columns, reports_text, to_text
 from analysis.estimate.estimates import ESTIMATE_COLUMNS, estimate_rows, estimates
-from analysis.study.bundle.package import DESCRIPTIONS, citation, readme
+from analysis.study.bundle.package import DESCRIPTIONS, as_json, citation, description, readme
 from analysis.study.bundle.study import BundledStudy
 from analysis.study.bundle.tables import (
     ChannelRow,
@@ -37,8 +36,8 @@ _AT_ONCE = 4096
 def members(study: BundledStudy) -> dict[str, bytes]:
     """Return the members of a study's bundle by name. They are the same for the same study."""
     made = {name: text.encode() for name, text in _texts(study).items()}
-    for name, describe in DESCRIPTIONS.items():
-        made[name] = describe(study, made).encode()
+    for name in DESCRIPTIONS:
+        made[name] = description(name, study, made)
     return made
 
 
@@ -49,8 +48,8 @@ def _texts(study: BundledStudy) -> dict[str, str]:
     printed = estimate_rows(survey.id, survey.version, study.wave, rows)
     codes = [asdict(code) | simulated for code in codebook(survey)]
     made = {
-        "survey.json": _json(survey.to_json()),
-        "tallies.json": _json(cells_of(tallies)),
+        "survey.json": as_json(survey.to_json()),
+        "tallies.json": as_json(cells_of(tallies)),
         "tallies.csv": table_text(TallyCell, tally_rows(survey, tallies)),
         "channels.csv": table_text(ChannelRow, channel_rows(survey)),
         "scores.csv": table_text(Score, score_rows(survey, tallies)),
@@ -71,10 +70,6 @@ def _texts(study: BundledStudy) -> dict[str, str]:
     if study.reports is not None:
         made["reports.csv"] = _reports(survey, study.reports)
     return made
-
-
-def _json(data: Any) -> str:
-    return json.dumps(data, ensure_ascii=False, indent=1) + "\n"
 
 
 def _reports(survey: Survey, reports: Sequence[Mapping[str, Any]]) -> str:

@@ -144,21 +144,23 @@ _TABLES = {
 _TYPES = {int: "integer", float: "number", str: "string", list: "string", dict: "object"}
 
 
-def _description(study: BundledStudy, members: Mapping[str, bytes]) -> str:
-    return json.dumps(_package(study, members), ensure_ascii=False, indent=1) + "\n"
-
-
-def _croissant(study: BundledStudy, members: Mapping[str, bytes]) -> str:
-    others = {name: content for name, content in members.items() if name != "croissant.json"}
-    return croissant(_package(study, others))
-
-
-#: The members that state sizes and hashes of others, in the order in which they are made: the data
-#: package states those of all others.
-DESCRIPTIONS: Mapping[str, Callable[[BundledStudy, Mapping[str, bytes]], str]] = {
-    "croissant.json": _croissant,
-    DESCRIPTION: _description,
+#: The members that state sizes and hashes, and how each follows from the data package of all
+#: members that were made before it. They are made in this order.
+DESCRIPTIONS: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    "croissant.json": croissant,
+    DESCRIPTION: dict,
 }
+
+
+def description(name: str, study: BundledStudy, members: Mapping[str, bytes]) -> bytes:
+    """Return one of `DESCRIPTIONS`, which states the sizes and hashes of the other members."""
+    others = {each: content for each, content in members.items() if each != name}
+    return as_json(DESCRIPTIONS[name](_package(study, others))).encode()
+
+
+def as_json(data: Any) -> str:
+    """Return the text of a member in JSON."""
+    return json.dumps(data, ensure_ascii=False, indent=1) + "\n"
 
 
 def _package(study: BundledStudy, members: Mapping[str, bytes]) -> dict[str, Any]:

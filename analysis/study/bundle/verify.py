@@ -25,7 +25,7 @@ from analysis.study.bundle.archive import (
     unpack,
 )
 from analysis.study.bundle.members import members
-from analysis.study.bundle.package import DESCRIPTIONS
+from analysis.study.bundle.package import DESCRIPTIONS, description
 from analysis.study.bundle.study import BundledStudy, recounted
 from analysis.study.methods import Fieldwork
 from analysis.study.tally.cells import read_cells
@@ -126,7 +126,7 @@ def read_bundle(data: bytes) -> tuple[BundledStudy, Verified]:
     for name in compared:
         if name in DESCRIPTIONS:
             # It states the hashes of the members that were found, not of those just made.
-            made[name] = DESCRIPTIONS[name](study, found).encode()
+            made[name] = description(name, study, found)
         _compare(name, found[name], made[name], all_columns=is_ours)
     return study, Verified(
         *(survey.id, survey.version, study.wave, study.fieldwork.reports),
