@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from itertools import chain
-from pathlib import Path
 
 from analysis.core.errors import DataError
 from analysis.study.bundle import BundledStudy, members, pack
@@ -54,11 +53,11 @@ _READ = (
 
 
 def study_in(
-    source: Path | str, survey_id: str | None, wave: int | None, version: str | None, level: float
+    text: str, survey_id: str | None, wave: int | None, version: str | None, level: float
 ) -> BundledStudy:
     """Return a wave of a survey in a database, with all that is stored of it at one moment.
 
-    `source` is the path of a file, or the address of a PostgreSQL database. Without `survey_id` it
+    `text` is the path of a file, or the address of a PostgreSQL database. Without `survey_id` it
     is the only survey there, without `wave` the highest, and without `version` the last that was
     published. Deleted reports are left out. No row is changed.
 
@@ -68,7 +67,7 @@ def study_in(
         If the database cannot be read, or there is no such survey, wave or version.
     """
     try:
-        place = source if isinstance(source, Path) else place_of(source)
+        place = place_of(text)
         store = Store(place)
         try:
             with store.database.reading(_READ):

@@ -36,18 +36,17 @@ _PATIENCE = 60
 
 
 def _of_database(
-    source: Path | str, survey: str | None, wave: int | None, version: str | None
+    place: str, shown: str, survey: str | None, wave: int | None, version: str | None
 ) -> BundledStudy:
-    """Return a study in a database: the path of a file, or the address of a server."""
-    kind, name = ("sqlite", source) if isinstance(source, Path) else ("postgresql", "ADDRESS")
-    readers = entry_points(group=_READERS, name=kind)
+    """Return a study in a database, at a place that messages show as `shown`."""
+    readers = entry_points(group=_READERS, name="database")
     if not readers:
         raise DataError(
-            f"{name}: expected a bundle, got a database, for which no reader is installed: "
-            f"write a bundle with deniable bundle ID --db {name} --output FILE.zip"
+            f"{shown}: expected a bundle, got a database, for which no reader is installed: "
+            f"write a bundle with deniable bundle ID --db {shown} --output FILE.zip"
         )
     read = next(iter(readers)).load()
-    content: BundledStudy = read(source, survey, wave, version, _LEVEL)
+    content: BundledStudy = read(place, survey, wave, version, _LEVEL)
     return content
 
 
@@ -103,7 +102,7 @@ class Study:
             raise TypeError(f"expected a file or an address, got {type(source).__name__}")
         name = str(source)
         if _POSTGRESQL.match(name):
-            return cls(_of_database(name, survey, wave, version))
+            return cls(_of_database(name, "ADDRESS", survey, wave, version))
         try:
             if name.startswith(("https://", "http://")):
                 with urllib.request.urlopen(name, timeout=_PATIENCE) as answer:
@@ -115,7 +114,7 @@ class Study:
                 if data == _SQLITE:
                     # The file is closed by now. Closing it later would release SQLite's locks on
                     # it.
-                    return cls(_of_database(Path(source), survey, wave, version))
+                    return cls(_of_database(name, name, survey, wave, version))
         except DataError:
             raise
         except (OSError, ValueError) as error:
