@@ -17,6 +17,8 @@ from typing import Any
 
 sys.path.insert(0, sys.argv[1])
 
+from growth import BATCH, DECIDED
+
 from analysis.survey.simulate import payloads
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
@@ -29,11 +31,6 @@ DATABASE = Path(sys.argv[2])
 TODAY = date(2026, 1, 1)
 #: How many different respondents are randomized; a million respondents repeat their reports.
 KINDS = 300
-#: How many submissions are stored in a transaction.
-BATCH = 5000
-#: How many submissions are decided one by one. All that are more repeat a batch under new ids:
-#: otherwise it would take longer to fill a large database than to measure it.
-DECIDED = 100_000
 
 
 def question(name: str, kind: str, more: str, options: int = 0) -> str:
