@@ -64,7 +64,7 @@ COMMANDS = {
 #: since their modules take long to load.
 REFUSALS = {
     "analysis.core.errors": ("SurveyError", "AnswersError", "DataError"),
-    "server.store.locks": ("StoreError",),
+    "server.store.errors": ("StoreError",),
     "server.stored_results": ("Missing", "Withheld"),
     "server.formats.table": ("Unwritable",),
     "server.serving": ("PortError",),

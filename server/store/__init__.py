@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from server.store import copies
 from server.store.copies import copied_in_memory, copy_to
-from server.store.database import Again, Database, StoreBusy
+from server.store.database import Database
 from server.store.drafts import Drafts
+from server.store.errors import Again, StoreBusy, StoreError
 from server.store.file import File
-from server.store.locks import StoreError
 from server.store.log import Log
 from server.store.places import Place
 from server.store.researchers import Access, Researchers

@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from server.store.database import Database, StoreBusy
+from server.store.database import Database
 from server.store.disk import flush_to_disk
+from server.store.errors import StoreBusy, StoreError
 from server.store.file import File
-from server.store.locks import StoreError, serving
+from server.store.locks import serving
 from server.store.schema import APPLICATION_ID, SCHEMA_VERSION
 
 #: Tables whose rows are void once the server stops, and so are not copied.

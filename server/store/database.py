@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar, NamedTuple, Protocol
 
-from server.store.locks import StoreError
 from server.store.places import Place
 
 #: The tables that have something of respondents, in the order in which they are written; all have a
@@ -31,18 +30,6 @@ OF_RESPONDENTS = (
 #: How many rows of a long answer are read at once: numpy is fast with them, and they take a few
 #: megabytes.
 AT_ONCE = 4096
-
-
-class StoreBusy(StoreError):
-    """The database cannot be written now: the disk is full, others write, or a connection was lost.
-
-    Nothing was stored, unless the connection was lost while a transaction ended: then the next try
-    learns whether it was.
-    """
-
-
-class Again(StoreBusy):
-    """A transaction conflicted with another one, and must be run again from its beginning."""
 
 
 class Rows(Protocol):

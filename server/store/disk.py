@@ -1,26 +1,8 @@
-"""Files of databases: those beside one, their modes, flushing, and which errors may pass."""
+"""Files of databases: which SQLite has beside one, their modes, and flushing them to the disk."""
 
-import errno
 import os
-import sqlite3
 from contextlib import suppress
 from pathlib import Path
-
-#: Errors after which another try may succeed; SQLite's by the lowest byte of their codes.
-_PASSING_SQL = {
-    sqlite3.SQLITE_BUSY,
-    sqlite3.SQLITE_LOCKED,
-    sqlite3.SQLITE_FULL,
-    sqlite3.SQLITE_IOERR,
-}
-_PASSING = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EMFILE, errno.ENFILE}
-
-
-def passes(error: sqlite3.Error | OSError) -> bool:
-    """Return whether another try may succeed after this error."""
-    if isinstance(error, OSError):
-        return error.errno in _PASSING
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF in _PASSING_SQL
 
 
 def beside(path: Path) -> list[Path]:

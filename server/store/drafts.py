@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from server.clock import stamp
 from server.store.database import Connection, Database
-from server.store.locks import StoreError
+from server.store.errors import StoreError
 
 #: The number of versions of a draft that are kept: the last ones.
 KEPT = 200

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from server.store import database, locks
-from server.store.database import Database, Setting, StoreBusy
-from server.store.disk import passes, touch_private
-from server.store.locks import StoreError, private, server_lock, serving, take
+from server.store.database import Database, Setting
+from server.store.disk import touch_private
+from server.store.errors import StoreBusy, StoreError, passes
+from server.store.locks import private, server_lock, serving, take
 from server.store.schema import APPLICATION_ID, SCHEMA_VERSION, added_counts, statements
 
 #: A row for each respondent, since SQLite adds up faster than Python.

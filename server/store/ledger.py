@@ -7,7 +7,7 @@ from typing import Any
 from analysis.privacy.ledger import Account, Spend
 from analysis.privacy.ledger.totals import Times
 from server.store.database import Database
-from server.store.locks import StoreError
+from server.store.errors import StoreError
 
 
 class Ledger:

@@ -10,10 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-
-class StoreError(Exception):
-    """The database cannot be used as asked; the message says why."""
-
+from server.store.errors import StoreError
 
 #: Seconds that a process waits for its lock: a process that checks a lock holds it for a moment.
 _MOMENT = 1.0

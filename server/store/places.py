@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from server.store.locks import StoreError
+from server.store.errors import StoreError
 
 #: How an address begins, and what it must look like.
 _SCHEMES = ("postgresql:", "postgres:")

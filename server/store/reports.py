@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from analysis.survey.survey import Survey
 from server.store.blocks import BLOCK, read_counts
 from server.store.database import Database
-from server.store.locks import StoreError
+from server.store.errors import StoreError
 from server.store.snapshots import SO_FAR
 from server.store.surveys import Surveys
 

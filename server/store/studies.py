@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from server.store.database import OF_RESPONDENTS, Connection, Database
-from server.store.locks import StoreError
+from server.store.errors import StoreError
 
 #: A survey that is listed, one that was put away, and one of which everything except its texts was
 #: deleted. Its id stays taken: devices remember what they spent on it.

@@ -11,7 +11,7 @@ from analysis.survey.freeze import thaw
 from analysis.survey.survey import Survey
 from server.decision import WHOLE, CellChange, Key
 from server.store.database import Database
-from server.store.locks import StoreError
+from server.store.errors import StoreError
 from server.store.snapshots import read_cells, write_cells
 from server.wire import PROTOCOL
 

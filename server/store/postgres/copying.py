@@ -7,7 +7,7 @@ from pathlib import Path
 
 from server.store import database
 from server.store.database import Database
-from server.store.locks import StoreError
+from server.store.errors import StoreError
 from server.store.places import Address
 from server.store.postgres import tables
 from server.store.postgres.session import Session, told

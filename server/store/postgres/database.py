@@ -8,8 +8,8 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from server.store import database
-from server.store.database import Again, Database, Setting, StoreBusy
-from server.store.locks import StoreError
+from server.store.database import Database, Setting
+from server.store.errors import Again, StoreBusy, StoreError
 from server.store.places import Address
 from server.store.postgres import copying, settling, tables
 from server.store.postgres.server import settings

@@ -11,8 +11,8 @@ import psycopg
 from psycopg import errors
 from psycopg.pq import TransactionStatus
 
-from server.store.database import Again, Rows, StoreBusy
-from server.store.locks import StoreError
+from server.store.database import Rows
+from server.store.errors import Again, StoreBusy, StoreError
 from server.store.places import Address
 
 #: The classes of errors after which another try may succeed: the connection, resources (disk,

@@ -3,8 +3,8 @@
 from contextlib import closing
 from functools import lru_cache
 
-from server.store.database import OF_RESPONDENTS, Connection, StoreBusy
-from server.store.locks import StoreError
+from server.store.database import OF_RESPONDENTS, Connection
+from server.store.errors import StoreBusy, StoreError
 from server.store.schema import SCHEMA_VERSION
 
 #: The types of columns. Text is compared byte by byte, as SQLite does.
