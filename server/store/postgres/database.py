@@ -1,9 +1,8 @@
 """A PostgreSQL database: its transactions, and who may write, serve and work."""
 
-import hashlib
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -11,13 +10,10 @@ from server.store import database
 from server.store.database import Database, Setting
 from server.store.errors import Again, StoreBusy, StoreError
 from server.store.places import Address
-from server.store.postgres import copying, settling, tables
+from server.store.postgres import copying, locks, settling, tables
 from server.store.postgres.server import settings
-from server.store.postgres.session import HOLDERS, Session
+from server.store.postgres.session import Session
 from server.store.schema import SCHEMA_VERSION, added_counts
-
-#: Seconds between two checks that the connection which says "is served" is still there.
-_LOOK = 2.0
 
 #: An intake's locks are those of its surveys, and this one, which all intakes share.
 _WHOLE = "all surveys"
@@ -196,9 +192,7 @@ class Postgres(Database):
         return self.connection.sending()
 
     def _key(self, what: str) -> int:
-        """Return the number of an advisory lock, of which a database of PostgreSQL has 2^64."""
-        digest = hashlib.sha256(f"deniable {self._schema} {what}".encode()).digest()
-        return int.from_bytes(digest[:8], signed=True)
+        return locks.number(self._schema, what)
 
     def insert(self, table: str, rows: Sequence[Sequence[Any]], conflict: str = "") -> None:
         """Insert rows into a table, in this order, by one statement."""
@@ -233,7 +227,13 @@ class Postgres(Database):
 
     def accounts(self, survey_id: str) -> Iterator[tuple[str, str, int]]:
         """Yield each pseudonym, its terms with how often, and what it was charged in all."""
-        for rows in self.stream(tables.ACCOUNTS, survey_id):
+        sql = (
+            "SELECT encode(respondent, 'hex'), "
+            "json_agg(json_build_array(encode(terms, 'hex'), submissions))::text, "
+            "sum(charged)::bigint FROM ledger WHERE survey = ? "
+            "GROUP BY respondent ORDER BY respondent"
+        )
+        for rows in self.stream(sql, survey_id):
             yield from rows
 
     # Session-level locks, which end with their connections, show who serves and who works.
@@ -247,43 +247,14 @@ class Postgres(Database):
                 "; ".join(f"{self.name}: {one.name}: {one.found}: {one.advice}" for one in wrong)
             )
         settling.forget_others(self)
-        key, stopping = self._key("served"), threading.Event()
-        session = self._shared(key)
-
-        def keep() -> None:
-            nonlocal session
-            while not stopping.wait(_LOOK):
-                with suppress(StoreError):
-                    if session.is_lost:
-                        session = self._shared(key)
-                    session.execute("SELECT 1")
-
-        keeper = threading.Thread(target=keep, name="served", daemon=True)
-        try:
-            alone = self._holders(key) == 1
-            keeper.start()
-            yield alone
-        finally:
-            stopping.set()
-            if keeper.is_alive():
-                keeper.join()
-            session.raw.close()
-
-    def _shared(self, key: int) -> Session:
-        session = Session(self.place)
-        try:
-            session.execute(f"SET lock_timeout = 1000; SELECT pg_advisory_lock_shared({key})")
-        except StoreBusy:
-            raise StoreError(
-                f"{self.name}: expected a database that can be served, got one that is being "
-                "migrated, restored or copied"
-            ) from None
-        return session
+        key = self._key("served")
+        with locks.shared(self.place, key):
+            yield locks.holders(self.query, key) == 1
 
     @contextmanager
     def unserved(self) -> Iterator[None]:
         """Keep servers away; StoreError if one runs on it."""
-        with self._single("served") as session:
+        with locks.alone(self.place, self._key("served")) as session:
             if session is None:
                 raise StoreError(
                     f"{self.name}: expected a database that no server runs on, got one that is "
@@ -294,31 +265,17 @@ class Postgres(Database):
 
     def is_served(self) -> bool:
         """Return whether a server runs on it."""
-        return self._holders(self._key("served")) > 0
+        return locks.holders(self.query, self._key("served")) > 0
 
     @contextmanager
     def doing_work(self) -> Iterator[bool]:
         """Become the one process that does long work; yield whether it is this one."""
-        with self._single("working") as session:
+        with locks.alone(self.place, self._key("working")) as session:
             yield session is not None
 
     def is_working(self) -> bool:
         """Return whether a process does the long work."""
-        return self._holders(self._key("working")) > 0
-
-    @contextmanager
-    def _single(self, what: str) -> Iterator[Session | None]:
-        """Yield the connection that alone holds a lock; None if another one does."""
-        session = Session(self.place)
-        try:
-            sql = f"SELECT pg_try_advisory_lock({self._key(what)})"
-            yield session if session.execute(sql).fetchone()[0] else None
-        finally:
-            session.raw.close()
-
-    def _holders(self, key: int) -> int:
-        high, low = divmod(key % 2**64, 2**32)
-        return int(self.query(HOLDERS, high, low).fetchone()[0])
+        return locks.holders(self.query, self._key("working")) > 0
 
     def beat(self) -> None:
         """Record that a server has just deleted all that was due."""

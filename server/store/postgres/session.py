@@ -40,13 +40,6 @@ SET default_transaction_isolation = 'read committed';
 SET idle_in_transaction_session_timeout = 0
 """
 
-#: How many connections hold an advisory lock, given by both halves of its number.
-HOLDERS = (
-    "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted "
-    "AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) "
-    "AND classid::bigint = ? AND objid::bigint = ? AND objsubid = 1"
-)
-
 
 #: It logs errors that follow another one; what PostgreSQL says can repeat a pseudonym.
 logging.getLogger("psycopg").disabled = True

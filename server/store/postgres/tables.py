@@ -43,14 +43,6 @@ OTHERS = {
     "trigger log_is_not_changed": "log calls log_is_append_only, 58, O",
 }
 
-#: A row for each respondent, since a database adds up faster than Python.
-ACCOUNTS = (
-    "SELECT encode(respondent, 'hex'), "
-    "json_agg(json_build_array(encode(terms, 'hex'), submissions))::text, "
-    "sum(charged)::bigint FROM ledger WHERE survey = ? "
-    "GROUP BY respondent ORDER BY respondent"
-)
-
 
 @lru_cache(maxsize=1)
 def columns() -> dict[str, tuple[list[str], list[tuple[str, str, bool]]]]:
