@@ -31,7 +31,7 @@ from server.stored_tally import collector_of
 # The tests are not a package, so none of their names can hide a name of the application.
 sys.path.insert(0, str(Path(__file__).parent))
 
-from limits import LONG
+from limits import LONG, MOMENT, wait_until
 from load import invited, submissions
 
 ANSWERS = [{"meat": "yes" if row % 3 else "no", "dish": "stew", "price": "3"} for row in range(130)]
@@ -247,6 +247,25 @@ def test_an_audit_finds_planted_changes(filled: Store, database: Address, plante
     told = run("audit", "--quiet", "--db", database.text)
     assert told.exit_code == 1
     assert told.stderr.startswith("not as it should be: ")
+
+
+@pytest.mark.more
+@over_postgresql
+def test_a_reader_that_stands_still_keeps_no_table_from_being_written_anew(
+    filled: Store, database: Address, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert isinstance(filled.database, Postgres)
+    monkeypatch.setattr(Postgres, "STANDSTILL", 0.5)
+    reader = Store(database).database
+
+    def read() -> None:
+        with reader.reading(["report"]):
+            wait_until(filled.database.rewrite, MOMENT)
+            reader.query("SELECT count(*) FROM report")
+
+    with pytest.raises(StoreBusy):
+        read()
+    assert filled.database.is_settled()
 
 
 @pytest.mark.more

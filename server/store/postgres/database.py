@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import unquote, urlsplit
 
 from server.store import database
@@ -39,6 +39,10 @@ class Postgres(Database):
     StoreError
         If it cannot be reached, has tables of another program, or is of another release.
     """
+
+    #: Seconds after which a reader that stands still is cut off: tables wait for it to be written
+    #: anew.
+    STANDSTILL: ClassVar[float] = 60
 
     place: Address
 
@@ -132,12 +136,12 @@ class Postgres(Database):
     def reading(self, tables: Sequence[str]) -> Iterator[None]:
         """Let this thread's queries see rows as they are at one moment, and write nothing."""
         # The locks come before the moment: a table that was written anew after it would look empty,
-        # since `TRUNCATE` does not wait for its readers. A reader that stands still is cut off.
+        # since `TRUNCATE` does not wait for its readers.
         with self._ending():
             self._begin(
                 "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; "
                 f"SET LOCAL lock_timeout = {int(self.LOCK_PATIENCE * 1000)}; "
-                "SET LOCAL idle_in_transaction_session_timeout = '60s'; "
+                f"SET LOCAL idle_in_transaction_session_timeout = {int(self.STANDSTILL * 1000)}; "
                 f"LOCK TABLE {', '.join(tables)} IN ACCESS SHARE MODE"
             )
             yield

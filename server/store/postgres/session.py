@@ -17,9 +17,9 @@ from server.store.places import Address
 
 #: The classes of errors after which another try may succeed: the connection, resources (disk,
 #: connections, memory), an operator (a restart), the system; and single errors: a lock that could
-#: not be taken, a server that only reads since another has taken over.
+#: not be taken, a server that only reads since another has taken over, a reader that stood still.
 _PASSING = ("08", "53", "57", "58")
-_PASSING_TOO = ("55P03", "25006")
+_PASSING_TOO = ("55P03", "25006", "25P03")
 
 #: A server that is gone without a word is noticed within half a minute.
 _PATIENCE = {
