@@ -27,7 +27,7 @@ def wait_until(holds: Callable[[], object], seconds: float = LONG) -> float:
 
 
 def stopwatch() -> Callable[[], float]:
-    """Start to count, and return what tells the seconds; compare these with others of the run."""
+    """Return a function that returns the seconds since now; compare them with others of the run."""
     begin = time.monotonic()
     return lambda: time.monotonic() - begin
 

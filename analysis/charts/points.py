@@ -16,8 +16,9 @@ from analysis.charts.picture import (
 )
 
 _SIDE, _TOP = 8, 8
-#: The height of a line of text, and that of a row in addition to its lines.
-_LINE, _ROW = FONT + 2, 26
+#: The height of a line of text, that of a row in addition to its lines, and how far a point is
+#: above the end of its row.
+_LINE, _ROW, _POINT = FONT + 2, 26, 18
 #: The letters of a name that fit beside its number on a phone, and those of a note below it.
 _LETTERS, _NOTE = 37, 45
 
@@ -57,7 +58,7 @@ def point_chart(
         for place, words in enumerate((*names, *notes)):
             opacity = 1 if place < len(names) else 0.8
             parts.append(text(0, y + FONT + _LINE * place, words, opacity=opacity))
-        at = y + _height(names, notes) - 18
+        at = y + _height(names, notes) - _POINT
         parts += [
             text(WIDTH, y + FONT, number(value), "end"),
             line(axis.start, at, axis.end, at),
