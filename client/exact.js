@@ -104,6 +104,12 @@ export function fewestParts([top, bottom], parts) {
 /** What a report of this worst ratio costs: the fewest whole millionths of ε that prove it. */
 export const micro = (ratio) => fewestParts(ratio, 1_000_000);
 
+/** The largest number of whole millionths that a number is not below. */
+export function millionths(number) {
+  const nearest = Math.round(number * 1e6);
+  return nearest / 1e6 <= number ? nearest : nearest - 1;
+}
+
 /** The binomial coefficient: how many sets of `size` of `count` things there are. */
 export const choose = (count, size) => range(size)
   .reduce((product, done) => (product * BigInt(count - done)) / BigInt(done + 1), 1n);

@@ -5,6 +5,7 @@
  * the disk before anything is sent, so that no crash draws again. It keeps no answer: of a draft it
  * has only the key, and the encrypted text is in the tab's name.
  */
+import { millionths } from './exact.js';
 import { keyOf } from './hashes.js';
 import { hex } from './random.js';
 import { FrozenReport } from './report.js';
@@ -157,12 +158,20 @@ function whole(memo = EMPTY) {
 const read = async (survey) =>
   whole((await transact((table) => table.get(place(survey)), 'readonly')).result);
 
-/** A record from now on; its cap is the least that any page promised. */
-const renewed = (memo, { title, privacy }) =>
-  ({ ...memo, title, cap: Math.min(memo.cap, privacy.cap) });
+/**
+ * A record from now on: its cap is the least that any page promised, and what was charged too
+ * little is charged.
+ */
+function renewed(memo, { title, privacy }, price) {
+  const { cost = 0, constant = 0 } = price.owed(memo) ?? {};
+  return {
+    ...memo, title, cap: Math.min(memo.cap, privacy.cap),
+    spent: memo.spent + cost, constant: memo.constant + constant,
+  };
+}
 
-/** Whether a wave would spend more than was promised; the cap in millionths, rounded down. */
-const overspends = (memo, cost) => !(memo.spent + cost <= Math.floor(memo.cap * 1e6 + 1e-3));
+/** Whether a wave would spend more than was promised. */
+const overspends = (memo, cost) => !(memo.spent + cost <= millionths(memo.cap));
 
 /** Adds the `rid` of this wave's report, if it was drawn, and the reports that wait. */
 const known = (memo, wave) =>
@@ -170,7 +179,8 @@ const known = (memo, wave) =>
 
 /** What is known of a survey, and whether one more wave, of this price, `spends` too much. */
 export async function recall(survey, wave, price) {
-  const memo = renewed(await read(survey), survey);
+  const memo = renewed(await read(survey), survey, price);
+  if (price.owed(memo)) await reduce(survey, (old) => renewed(old, survey, price));
   return { ...known(memo, wave), spends: overspends(memo, price(memo.times).cost) };
 }
 
@@ -183,7 +193,7 @@ export async function recall(survey, wave, price) {
 export async function keepOnce(survey, wave, key, price, make) {
   let isDrawn = false;
   const memo = await change(place(survey), (old, secret) => {
-    const before = renewed(whole(old), survey);
+    const before = renewed(whole(old), survey, price);
     const { cost, constant, times } = price(before.times);
     if (before.waves[wave] || overspends(before, cost)) return before;
     if (secret !== secrets.get(key)) throw new Forgotten();

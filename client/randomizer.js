@@ -4,10 +4,15 @@
  */
 import { CHANNELS } from './channels.js';
 import { ENCODERS } from './encoders.js';
-import { asNumber, below, ln, micro, must, range, WORD } from './exact.js';
+import { below, ln, micro, must, WORD } from './exact.js';
 
 /** What optional/memory.js adds: `verify` a randomizer with a memory, and its `cost`. */
 export const memories = {};
+/**
+ * What optional/stated.js adds, for surveys of the first format that state less ε than they cost:
+ * `verify` a δ, the true `ratio` of a report, and what was charged too little, `owed`.
+ */
+export const stated = {};
 
 /** Whether it is a whole number of at least 1, or a list of such, or a list of such lists. */
 function isWhole(value, depth) {
@@ -44,48 +49,32 @@ export function states(randomizer, name, [trueTop, trueBottom]) {
   must(top * trueBottom === bottom * trueTop, `${name} must be ${trueTop}/${trueBottom}`);
 }
 
-/** The hockey-stick divergence at top/bottom of the worst two inputs, from all their weights. */
-function divergence(channel, [top, bottom]) {
-  const { weights, total } = CHANNELS[channel.name];
-  const rows = range(channel.inputs).map((symbol) => weights(symbol, channel).map(BigInt));
-  const scaled = (factor) => rows.map((row) => row.map((weight) => factor * weight));
-  const [ones, others] = [scaled(bottom), scaled(top)];
-  const excess = (one, other) =>
-    one.reduce((all, weight, y) => (weight > other[y] ? all + weight - other[y] : all), 0n);
-  const found = ones.flatMap((one) => others.map((other) => excess(one, other)));
-  return [found.reduce((a, b) => (a > b ? a : b)), bottom * BigInt(total(channel))];
-}
-
-/** Checks what came from the server. Gives ε of one report, which `delta` may limit. */
-export function verify(randomizer) {
+/** Checks what came from the server. Gives the stated ε of a report, with a δ of at most `most`. */
+export function verify(randomizer, most = 1) {
   const members = Object.keys(randomizer ?? {}).sort().join();
   const known = /^channel,(encoder|delta,encoder|encoder,forever,permanent),ratio$/.test(members) &&
     members.split(',').length === Object.keys(randomizer).length;
   const expected = 'channel, encoder, ratio, and may have delta, or permanent and forever';
   must(known, `randomizer must have ${expected}`, randomizer);
-  const { encoder, channel, permanent, ...stated } = randomizer;
-  const { apart, cohorts, ones } = part('encoder', ENCODERS, encoder);
-  const { takesBits = false, weights, ratio } = part('channel', CHANNELS, channel);
+  const { encoder, channel, permanent } = randomizer;
+  const { apart, ones } = part('encoder', ENCODERS, encoder);
+  const { takesBits = false, ratio } = part('channel', CHANNELS, channel);
   const fits = takesBits === Boolean(apart) && encoder.inputs === channel.inputs &&
     ones?.(encoder) === channel.ones;
   must(fits, `channel must take what ${encoder.name} gives`, channel);
-  const differences = apart?.(encoder);
-  const limit = fraction('ratio', stated.ratio);
-  if ('delta' in stated) {
-    must(weights && !cohorts, 'delta must be left out where reports are not one symbol', channel);
-    must(limit[0] >= limit[1], 'ratio must be at least 1', stated.ratio);
-    states(randomizer, 'delta', divergence(channel, limit));
-  } else if (permanent) memories.verify(randomizer);
-  else states(randomizer, 'ratio', ratio(channel, differences));
-  return ln(limit);
+  if ('delta' in randomizer) stated.verify(randomizer, most);
+  else if (permanent) memories.verify(randomizer);
+  else states(randomizer, 'ratio', ratio(channel, apart?.(encoder)));
+  return ln(fraction('ratio', randomizer.ratio));
 }
 
 /** ε over any number of waves, if the answer never changes; undefined if there is no memory. */
 export const forever = (randomizer) =>
   randomizer.permanent && ln(fraction('forever', randomizer.forever));
-/** The probability with which ε may fail; 0 if it never does. */
-export const delta = (randomizer) =>
-  ('delta' in randomizer ? asNumber(fraction('delta', randomizer.delta)) : 0);
+
+/** The largest ratio of a report's probabilities. */
+const ratioOf = (randomizer) =>
+  ('delta' in randomizer ? stated.ratio(randomizer) : fraction('ratio', randomizer.ratio));
 
 /**
  * What so many reports cost together, in millionths of ε: `stable` if answers never change, and by
@@ -93,7 +82,7 @@ export const delta = (randomizer) =>
  */
 export function spent(randomizer, reports, stable, protocol) {
   if (randomizer.permanent) return memories.cost(randomizer, reports, stable, protocol);
-  return reports * micro(fraction('ratio', randomizer.ratio));
+  return reports * micro(ratioOf(randomizer));
 }
 
 /** What must be known of a value before it is drawn: what the device keeps, and a text's hash. */

@@ -8,7 +8,7 @@ import { must } from './exact.js';
 import { canonical, digestOf, memoryOf, toHex } from './hashes.js';
 import { domain, isNote, KINDS } from './kinds.js';
 import { asked, holds, shown } from './logic.js';
-import { delta, forever, randomize, remember, spent, verify } from './randomizer.js';
+import { forever, randomize, remember, spent, stated, verify } from './randomizer.js';
 
 /**
  * What optional/together.js adds, for questions that are drawn together: `check` of a table,
@@ -28,7 +28,7 @@ export class FrozenReport {
   }
 }
 
-/** With a larger δ, too many reports would reveal answers outright. */
+/** With a larger δ, reports of the first format would not be private. */
 const LARGEST_DELTA = 0.01;
 /** Logarithms differ by an ulp between languages. */
 export const TOLERANCE = 1e-9;
@@ -56,13 +56,11 @@ function checkAnswers({ id, kind, options = [], no_answer, required, shows_if: c
 }
 
 /** Checks that a question spends what it states, in one wave and, with a memory, in all. */
-function checkSpends({ id, stable = false, memory, shows_if: condition, ...stated }, randomizer) {
-  const [epsilon, tells, all] = [verify(randomizer), delta(randomizer), forever(randomizer)];
-  const isMost = epsilon <= stated.epsilon + TOLERANCE;
-  must(isMost, `"${id}" expected ε of ${stated.epsilon}`, epsilon);
-  const most = Math.min(stated.delta ?? 0, LARGEST_DELTA);
-  must(tells <= most * (1 + TOLERANCE), `"${id}" expected δ of at most ${most}`, tells);
-  const lasting = stated.epsilon_forever;
+function checkSpends({ id, stable = false, memory, shows_if: condition, ...limits }, randomizer) {
+  const [epsilon, all] = [verify(randomizer, Math.min(limits.delta ?? 0, LARGEST_DELTA)), forever(randomizer)];
+  const isMost = epsilon <= limits.epsilon + TOLERANCE;
+  must(isMost, `"${id}" expected ε of ${limits.epsilon}`, epsilon);
+  const lasting = limits.epsilon_forever;
   const isLasting = all === undefined ? lasting === undefined : all <= lasting + TOLERANCE;
   must(isLasting, `"${id}" expected ε of ${lasting} over all waves`, all);
   const isKnown = memory === undefined || (memory === 2 && all !== undefined);
@@ -161,7 +159,8 @@ const digestOfQuestion = (survey, question, randomizer) => (protocolOf(question)
 
 /** What so many reports of a memory cost, and if no answer ever changed; `times` are as below. */
 function totals({ question, randomizer, memory }, used, times) {
-  const { stable = false } = question;
+  // Whoever can skip a question can change to no answer and back.
+  const stable = question.stable && !question.no_answer;
   const meanings = Object.keys(times).filter((key) => key.startsWith(`${memory}/`));
   // With a second meaning, the same fact can have been another input.
   const cost = (isConstant) =>
@@ -188,7 +187,7 @@ export async function priceOf(survey, randomizers) {
     const both = protocolOf(question) === 1 ? [memory, `${memory}/${meaning}`] : [memory];
     return { question, randomizer, memory, keys: randomizer.permanent ? both : [] };
   }));
-  return (before) => {
+  const price = (before) => {
     const found = { cost: 0, constant: 0, times: { ...before } };
     for (const one of priced) {
       const used = before[one.memory] ?? 0;
@@ -199,6 +198,12 @@ export async function priceOf(survey, randomizers) {
     }
     return found;
   };
+  /** What the waves that were answered cost, beyond what was charged; undefined if it is nothing. */
+  price.owed = ({ waves, times, ...charged }) => stated.owed?.(charged, priced.map((one) => {
+    const answered = one.keys.length ? times[one.memory] ?? 0 : Object.keys(waves).length;
+    return totals(one, answered, times);
+  }));
+  return price;
 }
 
 /** The ids of the questions that a device is not asked in a wave; they follow from its key. */

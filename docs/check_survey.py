@@ -231,9 +231,13 @@ def shared(p: Part, waves: int, most: int, table: dict[tuple[int, int], Any], no
 def cost(randomizer: Part, question: Part, waves: int) -> int:
     """Return the cost of some waves together, in millionths of ε, however the answers change."""
     if "permanent" not in randomizer or waves == 0:
-        return waves * fewest(fraction(randomizer["ratio"]))
+        # With a δ, the stated ratio is smaller than what a report can reveal.
+        is_stated = "delta" in randomizer
+        ratio = ratio_of(randomizer["channel"], []) if is_stated else fraction(randomizer["ratio"])
+        return waves * fewest(ratio)
     p, c, apart = randomizer["permanent"], randomizer["channel"], apart_of(randomizer["encoder"])
-    if question.get("stable") or waves == 1:
+    stable = question.get("stable") and not question["no_answer"]
+    if stable or waves == 1:
         return fewest(constant(p, c, apart, waves))
     searched = min(waves, 12)
     if p["name"] == "window":

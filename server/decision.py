@@ -240,9 +240,8 @@ class _Batch:
             return refusal
         charge = survey.charge_after(before, spent.charged)
         # Each promised cap holds: that of the terms answered, of this version, of the current one.
-        cap = min(
-            version.cap for version in (survey, asked.current, *(version for version, _ in before))
-        )
+        versions = (survey, asked.current, *(version for version, _ in before))
+        cap = min(version.accepted_cap for version in versions)
         refusal = _overspends(spent.charged, charge, cap) or self._uninvited(submission, asked)
         if refusal is not None:
             return refusal

@@ -8,11 +8,13 @@ from itertools import combinations
 from analysis.core.epsilon import MICRO
 from analysis.core.randomizer import is_weak
 from analysis.mechanisms.joint_goals import AIMS
+from analysis.privacy.ledger import in_epsilon
 from analysis.privacy.one_wave import readable_odds, warnings_of_totals
 from analysis.study.planning import costs_of_waves, warnings
 from analysis.study.planning.together import suggestion
 from analysis.survey.check import Check
 from analysis.survey.joint_draw import JointDraw
+from analysis.survey.question import Question
 from analysis.survey.study_file import missing
 from analysis.survey.survey import Survey, spent_on
 from server.clock import today
@@ -76,14 +78,13 @@ def remarks(
         # The sentence begins with the ids of questions.
         ids, one_by_one, rest = told.partition(" are drawn one by one")
         yield (f"{', '.join(map(name, ids.split(', ')))}{one_by_one}{rest}")
-    if survey.memos and spent_on([(survey, 2)]) > survey.cap:
+    for question in survey.questions:
+        if question.charged_as_stated:
+            yield f'question "{question.id}": {_stated(question)}'
+    if survey.charge > survey.cap:
+        yield "nobody could answer: one wave costs more than the cap in [privacy]"
+    elif survey.memos and spent_on([(survey, 2)]) > survey.cap:
         yield ("nobody could answer a second wave: raise the cap in [privacy]")
-    delta = float(sum(draw.randomizer.delta for draw in survey.draws))
-    if delta:
-        yield (
-            f"with δ = {delta:.3g} in each wave: a set of reports is at most e^ε times as likely "
-            "under one answer as under another, plus δ"
-        )
     for tag in survey.spec.get("languages", ()):
         if not is_spoken(tag):
             yield (
@@ -115,6 +116,20 @@ def remarks(
             )
     for warning in warnings_of_totals(survey):
         yield (f"{survey.id}: {warning}")
+
+
+def _stated(question: Question) -> str:
+    """Return why the prices of format 1 are below what its reports reveal."""
+    if question.randomizer.limit is not None:
+        return (
+            "its noise is clamped, so no δ is needed, and a report reveals up to ε = "
+            f"{in_epsilon(question.randomizer.charge):f}, not {question.spec['epsilon']:g}; with "
+            "format = 2, epsilon limits what a report reveals"
+        )
+    return (
+        "is stable, but a respondent who skips it once has another answer; so its waves cost as "
+        "much as those of an answer that changes; format = 2 needs required = true"
+    )
 
 
 def on_page(survey: Survey, checks: Iterable[Check]) -> list[str]:

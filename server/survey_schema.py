@@ -23,7 +23,7 @@ from analysis.survey.json_schema import (
 )
 from analysis.survey.kinds import KINDS
 from analysis.survey.study_file import MOST_MINUTES, STUDY_TEXTS
-from analysis.survey.survey import ACCESS, MOST_WORK, PAGE, PILOT
+from analysis.survey.survey import ACCESS, FORMATS, MOST_WORK, PAGE, PILOT
 from server.wire import PROTOCOL
 
 HASH: Schema = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
@@ -120,6 +120,7 @@ def _survey() -> Schema:
             "link": {"type": "string", "format": "uri"},
             "logo": object_of(_IMAGE),
             PILOT: TRUE,
+            "format": {"const": FORMATS[-1]},
         },
     )
 

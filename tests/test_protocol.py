@@ -213,6 +213,10 @@ def test_charges_work_and_pseudonyms_are_those_of_the_vectors(code: Any) -> None
     found = _vector("charges")
     for case in found["charges"]:
         assert code.micro(code.fraction(case["ratio"])) == case["charge"]
+    for case in found["caps"]:
+        assert code.millionths(case["cap"]) == case["millionths"]
+    for case in _vector("randomizers")["cases"]:
+        assert code.W(case["randomizer"], 1) == case["charge"]
     for case in found["work"]:
         who = case["version"], case["wave"], case["rid"]
         for one in [*case["tried"], *case["first"]]:

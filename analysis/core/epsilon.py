@@ -50,6 +50,11 @@ def micro(ratio: Fraction) -> int:
     return fewest_parts(ratio, MICRO)
 
 
+def millionths(epsilon: Fraction) -> int:
+    """Return an ε that may be spent in whole millionths, rounded down, so that it is a bound."""
+    return int(epsilon * MICRO)
+
+
 def fewest_parts(ratio: Fraction, parts: int) -> int:
     """Return the least whole number that proves ``ratio <= e^(number/parts)``."""
     guess = max(0, math.ceil(log_ratio(ratio) * parts) - 2)
@@ -61,6 +66,14 @@ def fewest_parts(ratio: Fraction, parts: int) -> int:
 def is_telling(charge: int) -> bool:
     """Return whether this many millionths of ε reach `TELLING`, in the four digits shown."""
     return round(charge / MICRO, 4) >= TELLING
+
+
+def check_within(name: str, ratio: Fraction, asked: Fraction) -> None:
+    """Raise ValueError unless `asked` is an allowed ε and a ratio is proved to be at most e^ε."""
+    if not 0 < asked <= LARGEST:
+        raise ValueError(f"epsilon must be above 0 and at most {LARGEST}, got {float(asked):g}")
+    if ratio > exp_lower(asked):
+        raise ValueError(f"{name} {ratio} must be at most e^{asked}")
 
 
 def best_weights(bound: Fraction, largest_low: int) -> tuple[int, int]:

@@ -16,10 +16,10 @@ from analysis.core.channels.pattern import Pattern
 from analysis.core.channels.sampled_pattern import SampledPattern
 from analysis.core.channels.sampled_subset import SampledSubset
 from analysis.core.encoders import ENCODERS, Encoder
-from analysis.core.epsilon import log_ratio, micro
+from analysis.core.epsilon import check_within, log_ratio, micro
 from analysis.core.errors import shown
 from analysis.core.part_json import check_part, read_fraction, read_part, to_numbers, written
-from analysis.core.randomizer import Randomizer, check_within
+from analysis.core.randomizer import Randomizer
 from analysis.core.reports import Reports
 from analysis.core.types import Integers
 from analysis.core.words import LARGEST_TOTAL, check_total
@@ -51,10 +51,6 @@ class Marginal(Randomizer[Any, Any]):
     @property
     def ratio(self) -> Fraction:
         """`each`: the channel's own ratio holds only against those who know no other answer."""
-        return self.each
-
-    @property
-    def largest_ratio(self) -> Fraction:
         return self.each
 
     def contrasts(self) -> None:
@@ -103,7 +99,6 @@ class JointRandomizer:
 
     #: Every wave is drawn anew, and no report names a cohort.
     stages = None
-    delta = Fraction(0)
 
     @cached_property
     def ratio(self) -> Fraction:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from analysis.core.channels import CHANNELS, Channel
 from analysis.core.encoders import ENCODERS, Encoder
-from analysis.core.epsilon import LARGEST, MICRO, exp_lower, is_telling, log_ratio, micro
+from analysis.core.epsilon import MICRO, check_within, exp_lower, is_telling, log_ratio, micro
 from analysis.core.errors import ReportError, shown
 from analysis.core.memory import PROTOCOL, Memory
 from analysis.core.part_json import check_part, read_fraction, read_part, to_numbers, written
@@ -29,8 +29,9 @@ ChannelT = TypeVar("ChannelT", bound=Channel, covariant=True)
 class Randomizer(Generic[EncoderT, ChannelT]):
     """An encoder and a channel that fit each other; `from_json` refuses any that do not.
 
-    With `limit`, the stated privacy is approximate: any set of reports has at most this ratio of
-    its probabilities under two answers, except for `delta`. Without `limit`, `delta` is 0.
+    With `limit`, as in survey files of format 1, the stated privacy is approximate: any set of
+    reports has at most this ratio of its probabilities under two answers, except for `delta`. The
+    true `ratio` is then larger, and it alone says what reports reveal and cost.
 
     With `stages` it has a memory: for all waves, the device keeps what the first channel draws for
     an input. Each wave passes that through the second channel anew (Erlingsson, Pihur and Korolova,
@@ -49,32 +50,30 @@ class Randomizer(Generic[EncoderT, ChannelT]):
 
     @cached_property
     def ratio(self) -> Fraction:
-        """The largest ratio of the probabilities of one report under two answers, or `limit`.
+        """The largest ratio of the probabilities of one report under two answers.
 
         See docs/methods.md, (38).
         """
-        return self.channel.ratio(self.encoder.apart) if self.limit is None else self.limit
+        return self.channel.ratio(self.encoder.apart)
+
+    @property
+    def stated_ratio(self) -> Fraction:
+        """The ratio that the frozen form states: `limit` if there is one, and otherwise `ratio`."""
+        return self.ratio if self.limit is None else self.limit
 
     @cached_property
     def delta(self) -> Fraction:
-        """The most by which a set's probability can exceed `ratio` times another answer's."""
-        if self.limit is None:
-            return Fraction(0)
+        """The most by which a set's probability can exceed `stated_ratio` times another's."""
         channel: Any = self.channel
-        return Fraction(channel.delta(self.limit))
-
-    @property
-    def largest_ratio(self) -> Fraction:
-        """The largest ratio of the probabilities of one report. With a δ it is above `ratio`."""
-        return self.channel.ratio(self.encoder.apart)
+        return Fraction(0 if self.limit is None else channel.delta(self.limit))
 
     def contrasts(self) -> Array | None:
         """Return the probabilities of reports under the inputs that are easiest to distinguish.
 
-        It is None if these are not known. Then only `ratio` and `delta` are known.
+        It is None if these are not known. Then only `ratio` is known.
         """
-        found: Array | None = self.channel.contrasts(self.encoder.apart)
-        return found
+        contrasts: Array | None = self.channel.contrasts(self.encoder.apart)
+        return contrasts
 
     @property
     def reports_values(self) -> bool:
@@ -91,6 +90,11 @@ class Randomizer(Generic[EncoderT, ChannelT]):
         """The cost of one report in millionths of ε, rounded up."""
         return micro(self.ratio)
 
+    @cached_property
+    def stated_charge(self) -> int:
+        """The cost by the stated ratio, by which reports of format 1 are accepted."""
+        return self.charge if self.limit is None else micro(self.limit)
+
     @property
     def forever(self) -> Fraction:
         """The largest ratio over any number of waves, if the answer never changes.
@@ -102,14 +106,17 @@ class Randomizer(Generic[EncoderT, ChannelT]):
         permanent: Channel = self.stages[0]
         return permanent.ratio(self.encoder.apart)
 
-    def spent(self, reports: int, stable: bool = False, protocol: int = PROTOCOL) -> int:
+    def spent(
+        self, reports: int, stable: bool = False, protocol: int = PROTOCOL, stated: bool = False
+    ) -> int:
         """Return the cost of `reports` reports of a respondent, in millionths of ε, rounded up.
 
         With a memory, it is the worst cost over all sequences of answers or, if `stable`, over
-        those that never change. Protocol 1 charges memories of bits by a looser bound.
+        those that never change. Protocol 1 charges memories of bits by a looser bound. If `stated`,
+        it is the cost by `stated_ratio`.
         """
         if self.stages is None:
-            return reports * self.charge
+            return reports * (self.stated_charge if stated else self.charge)
         return _spent(self.stages, self.encoder.apart, reports, stable, protocol)
 
     @property
@@ -288,7 +295,7 @@ class Randomizer(Generic[EncoderT, ChannelT]):
 
     def check_epsilon(self, asked: Fraction) -> None:
         """Raise ValueError unless the ratio is proved to be at most e^asked."""
-        check_within("ratio", self.ratio, asked)
+        check_within("ratio", self.stated_ratio, asked)
 
     def check_forever(self, asked: Fraction | None) -> None:
         """Raise ValueError unless the ratio over all waves is proved to be at most e^asked.
@@ -305,7 +312,7 @@ class Randomizer(Generic[EncoderT, ChannelT]):
         numbers = {
             "encoder": to_numbers(self.encoder),
             "channel": to_numbers(self.stages[1] if self.stages else self.channel),
-            "ratio": written(self.ratio).split("/"),
+            "ratio": written(self.stated_ratio).split("/"),
         }
         if self.stages is not None:
             numbers["permanent"] = to_numbers(self.stages[0])
@@ -343,18 +350,10 @@ class Randomizer(Generic[EncoderT, ChannelT]):
         randomizer.check()
         for name in [name for name in ("ratio", "delta", "forever") if name in data]:
             top, bottom = read_fraction(name, data[name])
-            true: Fraction = getattr(randomizer, name)
+            true: Fraction = getattr(randomizer, "stated_ratio" if name == "ratio" else name)
             if top * true.denominator != bottom * true.numerator:
                 raise ValueError(f"{name} must be {written(true)}, got {top}/{bottom}")
         return randomizer
-
-
-def check_within(name: str, ratio: Fraction, asked: Fraction) -> None:
-    """Raise ValueError unless `asked` is an allowed ε and a ratio is proved to be at most e^ε."""
-    if not 0 < asked <= LARGEST:
-        raise ValueError(f"epsilon must be above 0 and at most {LARGEST}, got {float(asked):g}")
-    if ratio > exp_lower(asked):
-        raise ValueError(f"{name} {ratio} must be at most e^{asked}")
 
 
 #: A randomizer of any encoder and channel.

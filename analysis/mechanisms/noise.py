@@ -6,7 +6,7 @@ estimate of the mean corrects for the border.
 
 import math
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import ClassVar
 
@@ -41,8 +41,10 @@ _LOUD = 0.25
 SMALLEST_DELTA = Fraction(1, 10**7)
 #: At a larger δ, reports reveal their answers outright too often to be called private.
 LARGEST_DELTA = Fraction(1, 100)
-#: The δ of a survey that does not state one.
+#: The δ of a survey of format 1 that does not state one.
 USUAL_DELTA = Fraction(1, 10**6)
+#: By how much less ε a draft may ask for, until its rounded weights keep the bound.
+_SLACK = (0, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 5e-3)
 
 
 class Noise(Mechanism):
@@ -65,9 +67,15 @@ class Noise(Mechanism):
     def draft(self, steps: int, epsilon: float, params: Params) -> Shift:
         """Return the channel on a grid of `steps` steps, before its rounding is made safe."""
 
-    @abstractmethod
     def noise(self, steps: int, epsilon: Fraction, params: Params) -> Randomizer[Grid, Shift]:
         """Return the randomizer on a grid of `steps` steps."""
+        bound, asked = exp_lower(epsilon), float(epsilon)
+        # Rounding can exceed the bound slightly, so slack grows until it does not.
+        for slack in _SLACK:
+            shift = self.draft(steps, asked * (1 - slack), params)
+            if shift.ratio() <= bound:
+                break
+        return spends(Randomizer(Grid(steps, steps + 1), shift), epsilon)
 
     def compile(
         self, domain: Numbers, epsilon: Fraction, params: Params
@@ -177,26 +185,20 @@ class Laplace(Noise):
         tail = math.exp(-epsilon) / -math.expm1(-rate)
         return _on_grid([*(math.exp(-rate * size) for size in range(steps)), tail])
 
-    def noise(self, steps: int, epsilon: Fraction, params: Params) -> Randomizer[Grid, Shift]:
-        bound, asked = exp_lower(epsilon), float(epsilon)
-        # Rounding can exceed the bound slightly, so slack grows until it does not.
-        for slack in (0, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 5e-3):
-            shift = self.draft(steps, asked * (1 - slack), params)
-            if shift.ratio() <= bound:
-                break
-        return spends(Randomizer(Grid(steps, steps + 1), shift), epsilon)
-
 
 class Gaussian(Noise):
-    """Discrete Gaussian noise, clamped to the range, whose exact table proves its ε and δ.
+    """Discrete Gaussian noise, clamped to the range, so that its reports are pure.
 
     Canonne, Kamath and Steinke, "The discrete Gaussian for differential privacy", NeurIPS 2020.
-    Without clamping, σ is that of Balle and Wang, "Improving the Gaussian mechanism", ICML 2018,
-    theorem 8 (the classic sqrt(2 ln(1.25/δ)) / ε is too large, and fails above ε = 1). Clamping
-    hides the tails that δ pays for. So σ is the smallest at which the exact δ of the table is small
-    enough. Channel: encoder `grid` of M steps, `shift` with weights near e^(-z² / 2σ²).
+    Gaussian noise without bounds is private up to a δ alone. Clamping leaves a finite table, all of
+    whose reports are possible under every number, so that its largest ratio is finite: σ is the
+    smallest at which that ratio is at most e^ε. Channel: encoder `grid` of M steps, `shift` with
+    weights near e^(-z² / 2σ²).
 
-    It serves comparisons with central deployments. It takes many times the respondents.
+    It serves comparisons with central deployments. It takes more respondents than other noise.
+
+    With a `delta`, as in survey files of format 1, σ is the smallest at which the exact δ of the
+    table at ε is at most this, and the true ε of its reports is larger than the one stated.
     """
 
     name: ClassVar[str] = "gaussian"
@@ -205,16 +207,17 @@ class Gaussian(Noise):
     heeds: ClassVar[tuple[str, ...]] = ("delta",)
 
     def draft(self, steps: int, epsilon: float, params: Params) -> Shift:
-        delta = float(_delta(params))
-        high = steps * analytic_sigma(epsilon, delta)
-        low = high / 1000
-        for _ in range(30):
-            sigma = (low * high) ** 0.5
-            fits = _worst_delta(_clamped(steps, sigma), epsilon) <= delta
-            low, high = (low, sigma) if fits else (sigma, high)
-        return _clamped(steps, high)
+        if "delta" in params:
+            delta = float(_delta(params))
+            high = steps * analytic_sigma(epsilon, delta)
+            return _least_noise(steps, high, lambda shift: _worst_delta(shift, epsilon) <= delta)
+        # The log-ratio is about 1.6 M/σ where it is small, and M²/2σ² where it is large.
+        high = steps * (2 / epsilon + 1)
+        return _least_noise(steps, high, lambda shift: _log_ratio(shift) <= epsilon)
 
     def noise(self, steps: int, epsilon: Fraction, params: Params) -> Randomizer[Grid, Shift]:
+        if "delta" not in params:
+            return super().noise(steps, epsilon, params)
         delta = _delta(params)
         limit = exp_lower(epsilon).limit_denominator(2**31)
         if limit > exp_lower(epsilon):
@@ -232,9 +235,24 @@ class Gaussian(Noise):
         return randomizer
 
 
+def _least_noise(steps: int, high: float, fits: Callable[[Shift], bool]) -> Shift:
+    """Return clamped noise of the least σ, in steps, that fits; σ = `high` must fit."""
+    low = high / 1000
+    for _ in range(30):
+        sigma = (low * high) ** 0.5
+        low, high = (low, sigma) if fits(_clamped(steps, sigma)) else (sigma, high)
+    return _clamped(steps, high)
+
+
+def _log_ratio(shift: Shift) -> float:
+    """Return the largest log-ratio of the probabilities of one report, in floats."""
+    logs = np.log(shift.chances())
+    return float((logs.max(axis=0) - logs.min(axis=0)).max())
+
+
 def _delta(params: Params) -> Fraction:
-    """Return the δ that a survey states, or the default."""
-    delta = params.get("delta", USUAL_DELTA)
+    """Return the δ that a survey of format 1 states."""
+    delta = params["delta"]
     delta = delta if isinstance(delta, Fraction) else Fraction(repr(delta))
     if not SMALLEST_DELTA <= delta <= LARGEST_DELTA:
         raise ValueError(

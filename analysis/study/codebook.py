@@ -54,7 +54,6 @@ class Code:
     portion: float
     mechanism: str
     epsilon: float
-    delta: float
     p: float | None
     q: float | None
     reason: str
@@ -108,7 +107,6 @@ def _codes(survey: Survey, question: Question, corrected: Sequence[Survey]) -> l
             portion=float(randomizer.portion),
             mechanism=question.mechanism.name,
             epsilon=randomizer.epsilon,
-            delta=float(randomizer.delta),
             p=support.get(value, (None, None))[0],
             q=support.get(value, (None, None))[1],
             reason=survey.text(reason) if (reason := survey.reason_of(question)) else "",

@@ -35,8 +35,7 @@ def _lines(survey: Survey, fieldwork: Fieldwork | None) -> Iterator[tuple[str, s
     yield "What is protected", "all answers of one respondent to this survey, against everybody"
     yield "ε of one wave", f"{survey.charge / MICRO:g}"
     yield "ε over all waves", f"at most {survey.cap / MICRO:g}; a device that reaches it stops"
-    delta = sum(draw.randomizer.delta for draw in survey.draws)
-    yield "δ", f"{float(delta):.2g}" if delta else "0 (pure)"
+    yield "δ", "0 (pure)"
     yield "How ε adds up", "the sum over questions, and over waves the exact cost of the reports"
     for draw in survey.draws:
         names = ", ".join(question.id for question in draw.questions)

@@ -169,8 +169,6 @@ def _mechanisms(survey: Survey, cited: Cited) -> str:
     for question in survey.questions:
         mechanism, randomizer = question.mechanism, question.randomizer
         numbers = [f"{mechanism.name}; ε = {randomizer.epsilon:.3g}"]
-        if randomizer.delta:
-            numbers.append(f"δ = {float(randomizer.delta):.2g}")
         numbers.append(_parameters(question))
         told = f"by {mechanism.called} ({', '.join(numbers)}) {cited.cite(*mechanism.cites)}"
         alike.setdefault(told, []).append(question.id)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from analysis.core.domain import Estimand
+from analysis.core.epsilon import MICRO
 from analysis.core.memory import forever_of
 from analysis.mechanisms.selection import Candidate, candidates, poisoning, variance
 from analysis.survey.joint_draw import JointDraw
@@ -19,7 +20,7 @@ class Check:
     """The facts about one question. Its fields are the columns of the table that `check` prints.
 
     `odds` is e^ε: the probability of a set of reports under one answer is at most that many times
-    its probability under another, plus `delta`. `variance` is that of one report, by
+    its probability under another. `variance` is that of one report, by
     `selection.variance`. `why` says whether it is the least. `runner_up` names the best other
     mechanism, and by what factor it would take more respondents for the same variance. `saving` is
     that factor as a number, infinite if there is no other. One fake report can weigh as much as
@@ -32,7 +33,6 @@ class Check:
     kind: str
     mechanism: str
     epsilon: float
-    delta: float
     odds: float
     no_answer: str
     encoder: str
@@ -59,6 +59,8 @@ def _check(question: Question, joint: JointDraw | None) -> Check:
     chosen = variance(mechanism, randomizer, domain, wishes)
     # For a draw of several questions, the alternative is a draw for each, with the same total.
     alone = Fraction(repr(spec["epsilon"])) if joint is None else joint.share_of_each
+    if randomizer.limit is not None:
+        alone = Fraction(randomizer.charge, MICRO)  # which is more than the stated ε
     fitting = candidates(domain, alone, wishes, forever_of(spec))
     others = [other for other in fitting if other.mechanism is not mechanism]
     saving = others[0].variance / chosen if others else float("inf")
@@ -68,7 +70,6 @@ def _check(question: Question, joint: JointDraw | None) -> Check:
         kind=spec["kind"],
         mechanism=mechanism.name,
         epsilon=randomizer.epsilon,
-        delta=float(randomizer.delta),
         odds=float(randomizer.ratio),
         no_answer="yes" if spec["no_answer"] else "no",
         encoder=randomizer.encoder.name,

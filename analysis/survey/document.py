@@ -81,12 +81,20 @@ class Table:
         The languages of texts; empty if every text is a plain string.
     folder : Path
         Where the files lie that it names.
+    edition : int
+        The ``format`` of the whole file.
     """
 
     def __init__(
-        self, data: dict[str, Any], place: str, languages: Sequence[str] = (), folder: Path = Path()
+        self,
+        data: dict[str, Any],
+        place: str,
+        languages: Sequence[str] = (),
+        folder: Path = Path(),
+        edition: int = 1,
     ) -> None:
         self._data, self.place, self.languages, self.folder = data, place, languages, folder
+        self.edition = edition
         self._known: list[str] = []
 
     def error(self, key: str, expected: str) -> SurveyError:

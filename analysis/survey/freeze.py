@@ -24,7 +24,14 @@ from analysis.survey.document import ID
 from analysis.survey.joint_draw import JointDraw, compile_together, limits_of, sampled
 from analysis.survey.kinds import KINDS
 from analysis.survey.question import Question
-from analysis.survey.survey import LONGEST_REQUEST, Survey, asked_in, version_of, wishes_of
+from analysis.survey.survey import (
+    FORMATS,
+    LONGEST_REQUEST,
+    Survey,
+    asked_in,
+    version_of,
+    wishes_of,
+)
 
 
 def freeze(spec: dict[str, Any], place: str = "survey") -> Survey:
@@ -102,6 +109,9 @@ def thaw(data: dict[str, Any], version: str) -> Survey:
     survey, randomizers = data["survey"], data["randomizers"]
     if version_of(data) != version:
         raise ValueError(f"survey {survey['id']}: the stored form does not have version {version}")
+    edition = survey.get("format", FORMATS[0])
+    if type(edition) is not int or edition not in FORMATS:
+        raise ValueError(f"survey {survey['id']}: its format must be known, got {edition!r}")
     drawn, marginals = _thawed_together(survey, randomizers)
     alone = [spec["id"] for spec in asked_in(survey) if spec["id"] not in marginals]
     if set(randomizers) != {*alone, *drawn}:
@@ -138,7 +148,12 @@ def thaw(data: dict[str, Any], version: str) -> Survey:
             raise ValueError(f"question {spec['id']}: its encoder does not fit its answers")
         if not mechanism.fits(domain):
             raise ValueError(f"question {spec['id']}: its mechanism does not fit its answers")
-        questions.append(Question(spec, randomizer, above(survey["questions"], spec)))
+        question = Question(spec, randomizer, above(survey["questions"], spec))
+        if edition > 1 and question.charged_as_stated:
+            raise ValueError(
+                f"question {spec['id']}: delta, and stable without required, need format 1"
+            )
+        questions.append(question)
     return Survey(survey, version, tuple(questions), _joined(survey, drawn, questions))
 
 

@@ -39,6 +39,7 @@ class JointDraw:
     #: Every wave is drawn anew, so there is no memory, and every report costs the same.
     memo = None
     stable = False
+    charged_as_stated = False
     mechanism_name = TOGETHER
 
     @property
@@ -118,7 +119,9 @@ class JointDraw:
         """All that the cost of its reports depends on."""
         return {"id": self.id, "randomizer": self.randomizer.to_json()}
 
-    def spent(self, reports: int, stable: bool = False, agrees: bool = True) -> int:
+    def spent(
+        self, reports: int, stable: bool = False, agrees: bool = True, stated: bool = False
+    ) -> int:
         """Return the cost of `reports` reports together, in millionths of ε, which is their sum."""
         return reports * self.randomizer.charge
 

@@ -68,6 +68,12 @@ def _read_memory(table: Table, question: dict[str, Any], epsilon: Decimal) -> No
         raise table.error(
             "stable", "left out: with shows_if, a respondent who is not asked has another answer"
         )
+    if stable and table.edition > 1 and not question["required"]:
+        raise table.error(
+            "stable",
+            "left out, unless required = true: a respondent who skips the question once has "
+            "another answer",
+        )
     if forever:
         question["epsilon_forever"] = plain(forever)
     if stable:
@@ -150,7 +156,9 @@ def _read_wishes(
             question["aim"] = aim
     if domain.prior_lengths and "prior" in heeded:
         _read_prior(table, question, domain.prior_lengths)
-    if "delta" in heeded:
+    if "delta" in heeded and table.edition > 1:
+        table.refuse("delta", "noise is clamped to the range, so epsilon limits every report")
+    elif "delta" in heeded:
         usual = Decimal(USUAL_DELTA.numerator) / USUAL_DELTA.denominator
         delta = table.number(
             "delta", "a number between 0 and 1", lambda d: 0 < d < 1, default=usual

@@ -85,8 +85,12 @@ class Question:
 
     @property
     def stable(self) -> bool:
-        """Return whether the author says that the answer cannot change between waves."""
-        return is_stable(self.spec)
+        """Return whether the answer cannot change between waves, as the author says.
+
+        If people can skip the question, or are not always asked, no answer is an answer, too, and
+        they can change to it and back.
+        """
+        return is_stable(self.spec) and not self.spec["no_answer"]
 
     @property
     def protocol(self) -> int:
@@ -108,7 +112,9 @@ class Question:
         """
         return digest_of(self.spec, self.randomizer.to_json(), self.surroundings).hex()
 
-    def spent(self, reports: int, stable: bool = False, agrees: bool = True) -> int:
+    def spent(
+        self, reports: int, stable: bool = False, agrees: bool = True, stated: bool = False
+    ) -> int:
         """Return the cost of `reports` reports together, in millionths of ε (`Randomizer.spent`).
 
         Parameters
@@ -120,8 +126,18 @@ class Question:
         agrees : bool
             Whether the question had the same meaning in all of them. If not, the same fact can have
             had different inputs, so no answer counts as constant.
+        stated : bool
+            Whether to charge by the rule that the question was published with. Files of format 1
+            charged reports with a δ by the stated ε, and stable answers as if nobody ever skipped
+            one. The true cost can be more.
         """
-        return self.randomizer.spent(reports, (stable or self.stable) and agrees, self.protocol)
+        never_changes = stable or self.stable or (stated and is_stable(self.spec))
+        return self.randomizer.spent(reports, never_changes and agrees, self.protocol, stated)
+
+    @property
+    def charged_as_stated(self) -> bool:
+        """Return whether its format charges it otherwise than by the true cost."""
+        return self.randomizer.limit is not None or is_stable(self.spec) != self.stable
 
     @cached_property
     def memo(self) -> str | None:
@@ -136,5 +152,5 @@ class Question:
         """
         price: dict[str, Any] = {"id": self.id, "randomizer": self.randomizer.to_json()}
         if self.memo is not None:
-            price |= {"memo": self.memo, "meaning": self.meaning, "stable": self.stable}
+            price |= {"memo": self.memo, "meaning": self.meaning, "stable": is_stable(self.spec)}
         return price

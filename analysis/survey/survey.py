@@ -15,7 +15,7 @@ from typing import Any
 import rfc8785
 
 from analysis.core.domain import NO_ANSWER
-from analysis.core.epsilon import MICRO
+from analysis.core.epsilon import MICRO, millionths
 from analysis.survey.batches import PUBLIC, Steps, steps_of
 from analysis.survey.digest import NOTE
 from analysis.survey.joint_draw import JointDraw
@@ -23,6 +23,10 @@ from analysis.survey.kinds import KINDS
 from analysis.survey.logic import asked_of, holds
 from analysis.survey.piping import without_answers
 from analysis.survey.question import Question
+
+#: The formats of survey files. A default, or a rule, that changes takes effect in a new format
+#: alone: a file that does not change must freeze to the same version and terms in every release.
+FORMATS = (1, 2)
 
 #: The key of a survey that is a pilot. No survey file has it.
 PILOT = "pilot"
@@ -83,22 +87,48 @@ class Survey:
         """Return the key of reports that are charged together: a memory's, or this version's."""
         return (self.version, draw.id) if draw.memo is None else (draw.memo,)
 
+    @cached_property
+    def charged_as_stated(self) -> bool:
+        """Whether some draw is charged by the rule of its format, and not by its true cost."""
+        return any(draw.charged_as_stated for draw in self.draws)
+
     def charge_after(self, answered: Answered, charged: int | None = None) -> int:
         """Return the cost of one more wave for a respondent, in millionths of ε, for any answers.
 
         `charged` is the respondent's charge so far. Earlier releases charged too little if labels
         had changed (`spent_on`). This wave charges the difference. Nothing is ever refunded.
+
+        A version that is `charged_as_stated` keeps the rule that it was published with, since
+        devices have drawn reports by that rule, and none may be lost. A wave of any other version
+        charges the difference to the true cost.
         """
         before = list(answered)
-        if not any(survey.memos for survey, _ in [(self, 1), *before]):
+        if not any(survey.memos or survey.charged_as_stated for survey, _ in [(self, 1), *before]):
             return self.charge
-        after, due = spent_on([*before, (self, 1)]), spent_on(before)
+        after, due = (
+            spent_on(all_waves, stated=self.charged_as_stated)
+            for all_waves in ([*before, (self, 1)], before)
+        )
         return after - (due if charged is None else min(due, charged))
 
     @cached_property
     def cap(self) -> int:
-        """The most that a respondent may spend over all waves, in millionths of ε."""
-        return int(Fraction(repr(self.spec["privacy"]["cap"])) * MICRO)
+        """The most that a respondent may spend over all waves, in millionths of ε, rounded down."""
+        return millionths(self._cap)
+
+    @cached_property
+    def accepted_cap(self) -> int:
+        """The most for which reports are accepted, in millionths of ε.
+
+        It is `cap`, unless a file of format 1 has a cap of more than six decimals. Devices of
+        earlier releases rounded such a cap up if it was within a thousandth of a millionth of the
+        next millionth, in floats, and drew reports by that.
+        """
+        return millionths(self._cap + Fraction(1, 500 * MICRO))
+
+    @property
+    def _cap(self) -> Fraction:
+        return Fraction(repr(self.spec["privacy"]["cap"]))
 
     @cached_property
     def terms(self) -> str:
@@ -225,9 +255,9 @@ class Use:
     reports: int
     agrees: bool
 
-    def spent(self, stable: bool = False, trusting: bool = False) -> int:
+    def spent(self, stable: bool = False, trusting: bool = False, stated: bool = False) -> int:
         """Return the cost of the reports, in millionths of ε; arguments are those of `spent_on`."""
-        return self.draw.spent(self.reports, stable, self.agrees or trusting)
+        return self.draw.spent(self.reports, stable, self.agrees or trusting, stated)
 
 
 def uses(answered: Answered) -> dict[tuple[str, ...], Use]:
@@ -242,7 +272,9 @@ def uses(answered: Answered) -> dict[tuple[str, ...], Use]:
     return by_key
 
 
-def spent_on(answered: Answered, stable: bool = False, trusting: bool = False) -> int:
+def spent_on(
+    answered: Answered, stable: bool = False, trusting: bool = False, stated: bool = False
+) -> int:
     """Return the cost of a respondent's reports together, in millionths of ε.
 
     It is a sum over draws and versions, but the reports of a memory have one cost together
@@ -255,8 +287,31 @@ def spent_on(answered: Answered, stable: bool = False, trusting: bool = False) -
     trusting : bool
         Whether to assume that versions that share a memory have the same meaning. Earlier releases
         did so, and charged too little for stable questions whose labels changed.
+    stated : bool
+        Whether to charge by the rules that versions were published with (`Question.spent`).
     """
-    return sum(use.spent(stable, trusting) for use in uses(answered).values())
+    return sum(use.spent(stable, trusting, stated) for use in uses(answered).values())
+
+
+def repriced(before: Survey, after: Survey) -> tuple[str, ...]:
+    """Return the ids of the draws whose price another format changes, at the same stated ε.
+
+    A price that the author changes is not among them.
+    """
+    if before.spec.get("format") == after.spec.get("format"):
+        return ()
+    earlier = {draw.id: draw for draw in before.draws}
+    kept = [(earlier[draw.id], draw) for draw in after.draws if draw.id in earlier]
+    return tuple(
+        draw.id
+        for old, draw in kept
+        if old.spec["epsilon"] == draw.spec["epsilon"]
+        and any(
+            old.spent(n, stated=stated) != draw.spent(n, stated=stated)
+            for n in (1, 2)
+            for stated in (False, True)
+        )
+    )
 
 
 def asked_in(spec: dict[str, Any]) -> list[dict[str, Any]]:

@@ -21,7 +21,7 @@ from analysis.survey.logic import asked_of, parse_condition
 from analysis.survey.mechanism_file import read_mechanism
 from analysis.survey.piping import answers_told, check_pieces
 from analysis.survey.study_file import read_study
-from analysis.survey.survey import ACCESS, MOST_WORK, PAGE, Survey, asked_in
+from analysis.survey.survey import ACCESS, FORMATS, MOST_WORK, PAGE, Survey, asked_in
 from analysis.survey.together_file import Together
 
 #: The most questions and notes of a survey. Nobody answers this many, and the reports of many more
@@ -64,6 +64,12 @@ def survey_of(document: dict[str, Any], place: str, folder: Path) -> Survey:
 
 def _read(table: Table) -> dict[str, Any]:
     """Return the checked form of a whole file."""
+    table.edition = table.take(
+        "format",
+        lambda value: type(value) is int and value in FORMATS,
+        f"one of {', '.join(map(str, FORMATS))}",
+        default=FORMATS[0],
+    )
     languages = table.take(
         "languages",
         lambda value: (
@@ -77,6 +83,8 @@ def _read(table: Table) -> dict[str, Any]:
     )
     table.languages = languages
     spec: dict[str, Any] = {"id": table.identifier(), "title": table.text("title")}
+    if table.edition > 1:
+        spec["format"] = table.edition
     if languages:
         spec["languages"] = languages
     spec |= read_study(table) | _read_days(table) | _read_access(table)
@@ -103,6 +111,8 @@ def _read(table: Table) -> dict[str, Any]:
         lambda cap: cap >= wave,
         default=wave,
     )
+    if table.edition > 1 and cap * MICRO % 1:
+        raise privacy.error("cap", "a number of at most six decimals")
     spec["privacy"] = {"cap": plain(cap)}
     privacy.finish()
     table.finish()
@@ -162,7 +172,8 @@ def _read_entries(survey: Table, together: Together) -> list[dict[str, Any]]:
     for number, data in enumerate(asking, 1):
         kind = "note" if data.get("kind") == NOTE else "question"
         label = f'"{data["id"]}"' if isinstance(data.get("id"), str) else str(number)
-        table = Table(data, f"{survey.place}: {kind} {label}", survey.languages, survey.folder)
+        place = f"{survey.place}: {kind} {label}"
+        table = Table(data, place, survey.languages, survey.folder, survey.edition)
         try:
             entry = _read_entry(table, domains, together, entries)
         except SurveyError as error:

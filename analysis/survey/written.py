@@ -13,7 +13,8 @@ from analysis.survey.survey import PILOT, WISHES, Survey
 
 #: The keys that a survey file and a frozen survey write in the same form.
 _OF_STUDY = (
-    *("title", "id", "languages", "organisation", "minutes", "introduction", "contact", "consent"),
+    *("format", "title", "id", "languages", "organisation", "minutes", "introduction"),
+    *("contact", "consent"),
     *("thanks", "link", "link_text", "access", "proof_of_work"),
 )
 _OF_ENTRIES = ("id", "kind", "text", "help", "section", "new_page", "namely", "reason")

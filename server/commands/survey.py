@@ -35,12 +35,17 @@ def check(survey_file: Path, form: str) -> None:
 @click.command()
 @survey_file
 @database
+@click.option(
+    "--new-prices",
+    is_flag=True,
+    help="Publish it although its format changes prices for people who have answered.",
+)
 @form_of_table
-def publish(survey_file: Path, db: Place, form: str) -> None:
+def publish(survey_file: Path, db: Place, new_prices: bool, form: str) -> None:
     """Freeze a survey and store it; print its version."""
     survey = read_survey(survey_file)
     store = Store(db, create=True)
-    new = publish_in(store, survey)
+    new = publish_in(store, survey, new_prices)
     if not store.surveys.waves(survey.id):
         print_message(
             f"{survey.id}: nobody can answer it yet. The next deniable serve opens it. If a server "
@@ -51,8 +56,10 @@ def publish(survey_file: Path, db: Place, form: str) -> None:
     print_table([row], row, form)
 
 
-def publish_in(store: Store, survey: Survey) -> bool:
+def publish_in(store: Store, survey: Survey, new_prices: bool = False) -> bool:
     """Publish a survey, say if it replaces another version, and return whether it is new."""
+    if not new_prices:
+        store.surveys.check_prices(survey)  # before anything is logged or said
     record(store, "publish", f"{survey.id} {survey.version}")
     before = store.surveys.versions(survey.id)
     if before and before[0] != survey.version:
@@ -63,7 +70,7 @@ def publish_in(store: Store, survey: Survey) -> bool:
                 f"{survey.id}: its prices or its cap change, so the ledger separates respondents "
                 "who answered before from those who answer from now on"
             )
-    new = store.surveys.publish(survey)
+    new = store.surveys.publish(survey, new_prices=new_prices)
     if before and before[0] != survey.version:
         print_message(
             f"{survey.id}: from now on version {survey.version[:12]} is asked, not "

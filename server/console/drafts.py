@@ -11,6 +11,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from analysis.core.errors import SurveyError
 from analysis.survey.document import ID
+from analysis.survey.survey import FORMATS
 from analysis.survey.written import survey_tables
 from server import access
 from server.console.blueprint import blueprint
@@ -192,7 +193,8 @@ def _first_file() -> str:
     if kind not in KINDS_IN_WORDS:
         told = f"Kind: expected one of {', '.join(KINDS_IN_WORDS)}, got {kind[:20]!a}"
         raise Mistake("kind", told)
-    return toml_of({"title": title, "id": name, "questions": [begun(kind, id_of(text), text)]})
+    questions = [begun(kind, id_of(text), text)]
+    return toml_of({"format": FORMATS[-1], "title": title, "id": name, "questions": questions})
 
 
 def _free_id(name: str, field: str) -> str:

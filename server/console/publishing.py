@@ -91,6 +91,12 @@ def ask_to_publish(survey_id: str) -> str:
         if store.surveys.has(survey_id)
         else False,
         is_deleted=study.state == DELETED,
+        repriced=[
+            survey.wording(question)
+            for name in store.surveys.repriced(survey)
+            for question in survey.questions
+            if question.id == name
+        ],
         address=address_of(survey_id),
         code=Markup(qr_code(address_of(survey_id))),
         languages=survey.spec.get("languages", ()),
@@ -121,6 +127,9 @@ def publish(survey_id: str) -> BaseResponse:
         abort(409, f"{draft.who} changed the draft in the meantime; please read it again.")
     if reading.problems:
         abort(422, f"The draft cannot be published yet: {'; '.join(reading.problems)}.")
+    surveys, new_prices = the_store().surveys, "new-prices" in request.form
+    if not new_prices:
+        surveys.check_prices(reading.survey)
     access.record("publish", f"{survey_id} {reading.survey.version}")
-    the_store().surveys.publish(reading.survey)
+    surveys.publish(reading.survey, new_prices=new_prices)
     return redirect(f"/surveys/{survey_id}/publish", 303)

@@ -20,7 +20,7 @@ from analysis.privacy.meaning.frequencies import quoted
 from analysis.study.planning import curve_of_respondents, likely_result
 from analysis.survey.joint_draw import JointDraw
 from analysis.survey.question import Question
-from server.explanation.wording import bound, label, one_in, order, sends
+from server.explanation.wording import bound, label, order, sends
 from server.page_texts import Phrase, Value
 
 #: The people of an example, and how many of them would truly give the answer.
@@ -53,14 +53,12 @@ def explained(
     joint : JointDraw, optional
         The draw that its answer goes into with others.
     """
-    delta = question.randomizer.delta
     return Explained(
         before=tuple(_what_is_sent(question)),
         pictures=tuple((small_icon_array(side.chance), side.sentence) for side in sides(question)),
         after=(
             *_bounds(question, joint),
             *_waves(question, remembers),
-            *([Phrase.of("odds.more", n=one_in(delta))] if delta else []),
             Phrase.of(f"odds.{_verdict(question, together)}"),
         ),
         learned=tuple(_learned(question)),
@@ -170,7 +168,7 @@ def _waves(question: Question, remembers: bool) -> Iterator[Phrase]:
         if not question.stable:
             yield Phrase.of("odds.can-change")
         else:
-            yield Phrase.of("odds.stable-or-none" if question.domain.no_answer else "odds.stable")
+            yield Phrase.of("odds.stable")
     elif remembers:
         yield Phrase.of("odds.afresh")
 

@@ -7,7 +7,7 @@ from analysis.core.epsilon import MICRO, is_telling
 from analysis.core.randomizer import is_weak
 from analysis.privacy.one_wave import groups, power_of_ten
 from analysis.survey.survey import Survey, spent_on
-from server.explanation.wording import bound, label, one_in
+from server.explanation.wording import bound, label
 from server.page_texts import Phrase, Value
 
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -107,11 +107,11 @@ def presses(survey: Survey) -> Iterator[Phrase]:
 
 
 def costs(survey: Survey) -> Iterator[Phrase]:
-    """Yield what one wave costs, what a few cost where the device remembers, and what δ adds."""
+    """Yield what one wave costs, and what a few cost where the device remembers."""
     yield Phrase.of(
         "cost.wave",
         total=round(survey.charge / MICRO, 4),
-        parts=tuple(round(float(draw.spec["epsilon"]), 4) for draw in survey.draws),
+        parts=tuple(round(draw.randomizer.charge / MICRO, 4) for draw in survey.draws),
         cap=round(survey.cap / MICRO, 4),
     )
     for draw in survey.joint:
@@ -128,6 +128,3 @@ def costs(survey: Survey) -> Iterator[Phrase]:
                 for stable in (False, True)
             )
             yield Phrase.of("cost.waves", n=waves, worst=worst, constant=constant)
-    delta = sum(draw.randomizer.delta for draw in survey.draws)
-    if delta:
-        yield Phrase.of("cost.more", n=one_in(delta))

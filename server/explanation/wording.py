@@ -14,13 +14,6 @@ def bound(value: float, digits: int = 3) -> float:
     return float(rounded_up(value, digits).replace(",", ""))
 
 
-def one_in(chance: Fraction) -> int:
-    """Return the n of "1 in n" for a chance, to two digits, rounded down: it stays a bound."""
-    whole = math.floor(1 / chance)
-    step: int = 10 ** max(0, len(str(whole)) - 2)
-    return whole // step * step
-
-
 def sends(chance: Fraction) -> Phrase:
     """Return how many of 100 people send something; rounded as by `of_100`."""
     near = math.floor(100 * chance + Fraction(1, 2))

@@ -16,7 +16,7 @@ from analysis.core.errors import SurveyError
 from analysis.survey.digest import NOTE
 from analysis.survey.logic import written
 from analysis.survey.piping import KEYS as PIPED
-from analysis.survey.survey import Survey
+from analysis.survey.survey import FORMATS, Survey
 from analysis.survey.survey_file import MOST_ENTRIES, survey_of
 from server.editing.draft_file import toml_of
 from server.editing.reading import NAME
@@ -375,7 +375,13 @@ def _exact(value: Any) -> Any:
 
 def _head(form: Form) -> dict[str, Any]:
     languages = {"languages": list(form.languages)} if form.languages else {}
-    head = {"title": form.title, "id": plain_id(form.name), **languages, **form.study}
+    head = {
+        "format": FORMATS[-1],
+        "title": form.title,
+        "id": plain_id(form.name),
+        **languages,
+        **form.study,
+    }
     found: dict[str, Any] = retold(head)
     return found
 

@@ -77,6 +77,7 @@ def _varies(survey: Survey) -> bool:
 OPTIONAL: dict[str, Callable[[Survey], bool]] = {
     "optional/together.js": lambda survey: bool(survey.joint),
     "optional/memory.js": lambda survey: bool(survey.memos),
+    "optional/stated.js": lambda survey: survey.charged_as_stated,
     "optional/several.js": lambda survey: bool({"padded", "group"} & _encoders(survey)),
     "optional/numbers.js": lambda survey: "number" in _kinds(survey),
     "optional/orders.js": lambda survey: "rank" in _kinds(survey),

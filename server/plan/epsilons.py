@@ -25,7 +25,7 @@ from analysis.survey.survey import Survey, spent_on
 from server.plan import tables
 from server.plan.parts import Figure, Meaning, Part, Table
 from server.plan.pictures import METHODS, composition_chart, telling_methods
-from server.plan.tables import Asked, own_delta
+from server.plan.tables import Asked
 
 #: How many answers are named where reports support all of them equally well.
 _NAMED = 6
@@ -71,7 +71,7 @@ def composition(
     rows : sequence of WaveTotal
         What `analysis.study.planning.totals_of_waves` gives at `delta`.
     delta : float
-        The δ at which all totals hold, except plain sums, which have only the δ of their questions.
+        The δ at which all totals hold, except plain sums, which need none.
     cap : float, optional
         What a respondent may spend in total; drawn as a line.
     public : Total, optional
@@ -147,13 +147,9 @@ def deployed(asked: Asked) -> Part:
 
 def _spent(survey: Survey, waves: int) -> str:
     """Return what a respondent spends, in the words of `Deployment.spent`."""
-    epsilon, delta = spent_on([(survey, waves)]) / MICRO, own_delta(survey, waves)
-    also = f", δ = {rounded_up(delta)}" if delta else ""
+    epsilon = spent_on([(survey, waves)]) / MICRO
     often = "one wave" if waves == 1 else f"{waves} waves"
-    return (
-        f"ε = {rounded_up(epsilon, 4)}{also}; unit: respondent, all questions, {often}; "
-        "model: local"
-    )
+    return f"ε = {rounded_up(epsilon, 4)}; unit: respondent, all questions, {often}; model: local"
 
 
 def _name(row: Deployment) -> str:
@@ -169,10 +165,8 @@ def together(survey: Survey, question: Question, waves: int) -> str:
     others = ", ".join(other.id for other in told if other is not question)
     also = f", and on {others} (shown only after some of its answers)," if others else ""
     often = "in one wave" if waves == 1 else f"in {waves} waves"
-    delta = float(sum(waves * other.randomizer.delta for other in told))
-    but = f" (with δ = {rounded_up(delta)})" if delta else ""
     return (
-        f" All reports on it {often}{also} together have ε = {rounded_up(spent, 4)}{but}, "
+        f" All reports on it {often}{also} together have ε = {rounded_up(spent, 4)}, "
         f"which moves a belief of 50 % to {percent(strongest_posterior(0.5, spent))} at most."
     )
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field, fields
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +10,6 @@ from numpy.random import Generator
 
 from analysis.core.epsilon import MICRO
 from analysis.privacy.ledger import DELTA
-from analysis.privacy.ledger.totals import float_above
 from analysis.privacy.meaning import PRIORS, Deployment, comparison, deployments, odds
 from analysis.study.planning import (
     Plan,
@@ -201,7 +199,7 @@ def deployed(asked: Asked) -> Iterable[dict[str, Any]]:
         "model": "local",
         "unit": waves,
         "epsilon": total,
-        "delta": own_delta(asked.survey, asked.waves),
+        "delta": 0.0,
         "rho": None,
         "source": "the survey file",
         "verification": "proved",
@@ -209,11 +207,6 @@ def deployed(asked: Asked) -> Iterable[dict[str, Any]]:
     }
     for row in deployments():
         yield {**asdict(row), "nearest": nearest.get(row.name, "")}
-
-
-def own_delta(survey: Survey, waves: int) -> float:
-    """Return the sum of the δ of all reports of these waves."""
-    return float_above(waves * sum((draw.randomizer.delta for draw in survey.draws), Fraction(0)))
 
 
 def _columns(row: type) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from analysis.survey.batches import Cell, Steps
 from analysis.survey.freeze import thaw
-from analysis.survey.survey import Survey
+from analysis.survey.survey import FORMATS, Survey, repriced
 from server.decision import WHOLE, CellChange, Key
 from server.store.database import Database
 from server.store.errors import StoreError
@@ -60,15 +60,38 @@ class Surveys:
         self._priced: dict[tuple[str, str], Survey] = {}
         self._opened: set[str] = set()
 
-    def publish(self, survey: Survey, is_trial: bool = False) -> bool:
+    def repriced(self, survey: Survey) -> tuple[str, ...]:
+        """Return the draws whose price another format would change for people who answered."""
+        before = self.current(survey.id)
+        sql = "SELECT 1 FROM ledger WHERE survey = ? LIMIT 1"
+        if before is None or not [*self._database.query(sql, survey.id)]:
+            return ()
+        return repriced(before.survey, survey)
+
+    def check_prices(self, survey: Survey) -> None:
+        """Raise StoreError if another format changes prices for people who answered."""
+        changed = self.repriced(survey)
+        if changed:
+            raise StoreError(
+                f"{survey.id}: expected the prices at which people have answered, got format = "
+                f"{survey.spec.get('format', FORMATS[0])}, which changes those of "
+                f"{', '.join(changed)}. What they spent counts against the cap at the new prices. "
+                "Leave the format as it was, or confirm the new prices "
+                "(deniable publish --new-prices)"
+            )
+
+    def publish(self, survey: Survey, is_trial: bool = False, new_prices: bool = False) -> bool:
         """Store a frozen survey as the last published of its id; return whether it was new.
 
         Raises
         ------
         StoreError
             If there is a trial copy or a pilot with this id, and this survey is neither, or vice
-            versa: reports of one kind must never count as those of the other.
+            versa: reports of one kind must never count as those of the other. If another format
+            changes prices for people who answered, unless `new_prices` says that this is wanted.
         """
+        if not new_prices:
+            self.check_prices(survey)
         before = self.current(survey.id)
         if before is not None and before.survey.is_pilot != survey.is_pilot:
             kinds = ("a pilot, whose answers are made up", "a survey of its own")

@@ -27,8 +27,6 @@ DOMAIN = Numbers(Fraction(0), Fraction(60), 60, False)
     [
         ("laplace", "1", "fb9180b2c272f49dea6708e6f06d7b89c9668634fb8b94283cd7d3e17f680df3"),
         ("laplace", "4", "a6f071f8869a12024bbb01932145fe3f8bfa26abe1b5006cebce23f1406c6e76"),
-        ("gaussian", "1", "4cf82cc2995b840438317226d0855799f8116682d4cbc52e76d20063356873bb"),
-        ("gaussian", "4", "6a902715f0179e24c2ef5737315b3e361a57246a773ba793563ff92663822c20"),
     ],
 )
 def test_surveys_that_name_no_grid_keep_their_version(

@@ -1,7 +1,6 @@
 """Check ledgers: the smallest proved totals, by respondent, question and amount."""
 
 from decimal import Decimal
-from fractions import Fraction
 from math import comb, exp, expm1, log
 from pathlib import Path
 
@@ -128,25 +127,18 @@ def test_a_stable_question_is_taken_at_its_word(tmp_path: Path) -> None:
     assert row.epsilon == in_epsilon(survey.questions[0].randomizer.spent(12, stable=True))
 
 
-def test_deltas_of_questions_are_also_spent(tmp_path: Path) -> None:
-    survey = made(tmp_path, NOISY.format("a", "A", 1))
-    exact = survey.questions[0].randomizer.delta
-    assert exact > 0
-    for waves in (1, 2, 60):
-        row = row_of(survey, waves)
-        assert Fraction(row.delta) >= waves * exact
-        # These are more than the 1e-6 allowed to the total: the questions' own δ are spent in any
-        # case.
-        assert row.delta == pytest.approx(float(waves * exact))
-        assert row.epsilon <= in_epsilon(waves * survey.charge)
-
-
-def test_totals_without_a_delta_are_plain_sums(tmp_path: Path) -> None:
+def test_noise_with_a_delta_is_accounted_by_its_largest_ratio(tmp_path: Path) -> None:
     survey = made(tmp_path, NOISY.replace("1e-5", "0.01").format("a", "A", 1), cap=1000)
-    waves = int(1 / survey.questions[0].randomizer.delta) + 1
-    row = row_of(survey, waves)
-    assert row.method == "sum"
-    assert row.delta >= 1
+    (question,) = survey.questions
+    assert question.randomizer.delta > 0
+    assert question.randomizer.charge > question.randomizer.stated_charge == 1_000_000
+    row = row_of(survey, 3)
+    assert (row.method, row.delta) == ("sum", 0)
+    assert row.epsilon_sum == row.epsilon == in_epsilon(3 * question.randomizer.charge)
+    # Many reports are accounted by their exact law, at the δ of the total alone.
+    many = row_of(survey, 200)
+    assert (many.method, many.delta) == ("convolution", 1e-6)
+    assert many.epsilon < many.epsilon_sum
 
 
 @pytest.mark.parametrize("waves", [1, 2, 5, 30])

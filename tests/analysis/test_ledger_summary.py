@@ -16,6 +16,7 @@ def row(epsilon: str, respondents: int, method: str, delta: float, charged: str)
         method=method,
         cap=cap,
         remaining=cap - Decimal(charged),
+        above_cap="yes" if Decimal(charged) > cap else "no",
         respondents=respondents,
         share=0.5,
         cumulative_share=0.5,
@@ -30,6 +31,13 @@ def test_a_ledger_in_a_few_numbers() -> None:
     assert summary.mean == Decimal("1.6667")
     assert (summary.most_charged, summary.most_if_constant) == (Decimal(4), Decimal("1.5"))
     assert (summary.delta, summary.convolved, summary.remembers) == (1e-6, 1, True)
+    assert summary.above_cap == 0
+
+
+def test_respondents_above_the_cap_are_counted() -> None:
+    summary = spent([row("1", 2, "sum", 0.0, "1"), row("11", 3, "sum", 0.0, "11")])
+    assert summary is not None
+    assert summary.above_cap == 3
 
 
 def test_the_mean_is_never_above_the_most() -> None:

@@ -116,13 +116,15 @@ class Collector:
 def command(folder: Path, survey: str | None) -> Iterator[Collector]:
     """Run `deniable serve` as its users do, with its output in files beside the database.
 
-    Without a survey the database is new, and surveys are written in the browser.
+    Without a survey it serves those of the database, or a new one for surveys that are written in
+    the browser.
     """
     file, database, out = folder / "survey.toml", folder / "deniable.db", folder / "stdout"
     if survey is not None:
         file.write_text(survey)
-    first = "--new" if survey is None else str(file)
-    call = [sys.executable, "-m", "server.cli", "serve", first, "--port", "0"]
+    begin = [] if database.exists() else ["--new"]
+    first = begin if survey is None else [str(file)]
+    call = [sys.executable, "-m", "server.cli", "serve", *first, "--port", "0"]
     with out.open("wb") as stdout, (folder / "stderr").open("wb") as stderr:
         process = subprocess.Popen(
             [*call, "--db", str(database)], stdout=stdout, stderr=stderr, start_new_session=True

@@ -28,6 +28,19 @@ def test_ratios_cost_what_the_reference_says(run: Run) -> None:
     assert got == [case["charge"] for case in cases]
 
 
+def test_caps_are_rounded_as_the_reference_does(run: Run) -> None:
+    cases = vector("charges")["caps"]
+    got = run("exact.js", "return v.map(({cap}) => m.millionths(cap));", cases)
+    assert got == [case["millionths"] for case in cases]
+
+
+def test_reports_cost_what_the_reference_says(run: Run) -> None:
+    cases = vector("randomizers")["cases"]
+    got = run("randomizer.js", "return v.map((one) => m.spent(one.randomizer, 1));", cases)
+    assert got == [case["charge"] for case in cases]
+    assert any("delta" in case["randomizer"] for case in cases)
+
+
 def test_proof_of_work_is_that_of_the_reference(run: Run) -> None:
     (case,) = vector("charges")["work"]
     body = """return Promise.all(v.first.map(({bits}) =>

@@ -12,7 +12,7 @@ from tape import Tape
 from analysis.core.channels.bits import Bits
 from analysis.core.encoders import ENCODERS
 from analysis.core.encoders.several import Multihot
-from analysis.core.epsilon import MICRO, exp_lower, micro
+from analysis.core.epsilon import MICRO, exp_lower, micro, millionths
 from analysis.core.memory import Memory, pseudonym
 from analysis.core.part_json import read_part, written
 from analysis.core.randomizer import Randomizer
@@ -64,12 +64,19 @@ def fit() -> dict[str, Any]:
     return {"encoders": encoders, "cases": cases}
 
 
+#: Caps as survey files of both formats can have them: a number of at most 15 digits.
+_CAPS = (
+    *(4, 12.5, 0.3, 20.1, 1.999999, 1e-06, 123456789.123456),
+    *(1.9999999999, 1.9999995, 2.0000005, 2.000000999, 0.9999999, 1e-07, 99999999.9999999),
+)
+
+
 def charges() -> dict[str, Any]:
-    """Return ratios with their charges, near whole millionths, and proofs of work."""
+    """Return ratios with their charges, and caps, near whole millionths; and proofs of work."""
     ratios = [Fraction(one) for one in ("1/1", "2/1", "271/100", "3/1", "1000001/1000000")]
-    for millionths in (1, 2, 999_999, 1_000_000, 4_000_000, 12_345_678):
+    for whole in (1, 2, 999_999, 1_000_000, 4_000_000, 12_345_678):
         # exp_lower is below e^x by less than one part in 2^100.
-        ratios.append(exp_lower(Fraction(millionths, MICRO)))
+        ratios.append(exp_lower(Fraction(whole, MICRO)))
         ratios.append(ratios[-1] * (1 + Fraction(1, 2**99)))
     ratios += [Fraction(3) ** 400, Fraction(10**40 + 1, 10**40), Fraction(2**1025 + 1, 2**1024)]
     version, rid = "ab" * 32, "0123456789abcdef" * 2
@@ -79,6 +86,7 @@ def charges() -> dict[str, Any]:
     who = {"version": version, "wave": 3, "rid": rid}
     return {
         "charges": [{"ratio": written(one).split("/"), "charge": micro(one)} for one in ratios],
+        "caps": [{"cap": cap, "millionths": millionths(Fraction(repr(cap)))} for cap in _CAPS],
         "work": [{**who, "tried": tried, "first": first}],
     }
 

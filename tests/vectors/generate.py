@@ -25,6 +25,7 @@ from analysis.core.channels.window import Window
 from analysis.core.encoders.categories import Hash
 from analysis.core.encoders.grid import Grid
 from analysis.core.encoders.several import Multihot
+from analysis.core.epsilon import log_ratio
 from analysis.core.memory import Memory, pseudonym
 from analysis.core.randomizer import Randomizer
 from analysis.core.texts import BEGINNING, NOTHING, WHOLE, normalized, text_words
@@ -158,8 +159,10 @@ def randomizers() -> dict[str, Any]:
             for epsilon in ("0.1", "1", "4") if mechanism.parameters is None else ("1",):
                 if mechanism.fits(domain):
                     params = {key: samples.PARAMETERS[key] for key in mechanism.parameters or ()}
-                    one = mechanism.compile(domain, Fraction(epsilon), params)
-                    cases.append(_randomizer_case(one, values))
+                    # By the first format, noise can have a δ.
+                    for more in ({}, {"delta": 1e-6}) if "delta" in mechanism.heeds else ({},):
+                        one = mechanism.compile(domain, Fraction(epsilon), params | more)
+                        cases.append(_randomizer_case(one, values))
     tilted = Shift(5, (1, 2, 8, 40, 100, 40, 8, 2, 1))
     cases += [_randomizer_case(Randomizer(Grid(4, 5), tilted, limit), ["1/3"])
               for limit in (Fraction(3, 2), Fraction(50), Fraction(10**6))]  # fmt: skip
@@ -180,8 +183,9 @@ def _randomizer_case(randomizer: Randomizer[Any, Any], values: list[Any]) -> dic
             draws.append({"value": value, "words": tape.taken, "report": report})
     return {
         "randomizer": randomizer.to_json(),
-        "epsilon": randomizer.epsilon,
+        "epsilon": log_ratio(randomizer.stated_ratio),
         "delta": float(randomizer.delta),
+        "charge": randomizer.charge,
         "draws": draws,
     }
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from math import exp, expm1, inf, log, log1p, nextafter
+from math import exp, expm1, inf, log, log1p
 from typing import TypeVar
 
 import numpy as np
@@ -227,15 +227,10 @@ class PrivacyLoss:
 
 @lru_cache(maxsize=1024)
 def _of(randomizer: AnyDraw) -> PrivacyLoss:
-    # This is rounded to the nearest float. The next float is not below.
-    delta = nextafter(float(randomizer.delta), inf) if randomizer.delta else 0.0
-    plain = Total(randomizer.epsilon, delta)
+    plain = Total(randomizer.epsilon)
     pairs = randomizer.contrasts()
     if pairs is None:
-        # Any (ε, δ)-DP report is dominated by randomized response that reveals everything with
-        # probability δ (Kairouz, Oh and Viswanath 2017, section 6).
-        pure = PrivacyLoss.pure(plain.epsilon)
-        return PrivacyLoss(pure.losses, (1 - delta) * pure.masses, delta, plain)
+        return PrivacyLoss.pure(plain.epsilon)
     ps, qs = _told_best(pairs)
     with np.errstate(divide="ignore", over="ignore"):
         losses = np.log1p((ps - qs) / qs)

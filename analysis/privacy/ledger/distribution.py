@@ -12,9 +12,9 @@ from analysis.privacy.ledger.totals import Account, Times, Totals, in_epsilon
 class TotalRow:
     """The number of `respondents` with one total, and the cap that they were promised.
 
-    The totals, `cap` and `remaining` are those of a `LedgerRow`. `share` is the share of all
-    respondents with exactly these. `cumulative_share` is the share with these or an earlier row's,
-    which has a smaller `epsilon`.
+    The totals, `cap`, `remaining` and `above_cap` are those of a `LedgerRow`. `share` is the share
+    of all respondents with exactly these. `cumulative_share` is the share with these or an earlier
+    row's, which has a smaller `epsilon`.
     """
 
     epsilon_sum: Decimal
@@ -24,6 +24,7 @@ class TotalRow:
     method: str
     cap: Decimal
     remaining: Decimal
+    above_cap: str
     respondents: int
     share: float
     cumulative_share: float
@@ -51,6 +52,7 @@ def by_total(accounts: Iterable[Account], totals: Totals) -> Iterator[TotalRow]:
             method=method,
             cap=in_epsilon(cap),
             remaining=in_epsilon(left),
+            above_cap="yes" if left < 0 else "no",
             respondents=n,
             share=n / whole,
             cumulative_share=before / whole,
@@ -64,7 +66,7 @@ class Spent:
     `most_charged` is the largest sum of charges, and `most_if_constant` is the largest total if no
     answer ever changed. `delta` is the largest δ of a total. `convolved` is the number of totals
     that are smaller than the charges, by convolution. `remembers` says whether any total counts a
-    memory.
+    memory. `above_cap` is the number of respondents who spent more than their cap.
     """
 
     respondents: int
@@ -76,6 +78,7 @@ class Spent:
     delta: float
     convolved: int
     remembers: bool
+    above_cap: int
 
 
 def spent(totals: Sequence[TotalRow]) -> Spent | None:
@@ -96,4 +99,5 @@ def spent(totals: Sequence[TotalRow]) -> Spent | None:
         delta=max(row.delta for row in totals),
         convolved=sum(row.respondents for row in totals if "convolution" in row.method),
         remembers=any("memory" in row.method for row in totals),
+        above_cap=sum(row.respondents for row in totals if row.above_cap == "yes"),
     )

@@ -4,11 +4,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from fractions import Fraction
 from functools import cache
 from typing import Any
 
-from analysis.privacy.ledger.totals import Account, Times, Totals, float_above, in_epsilon
+from analysis.privacy.ledger.totals import Account, Times, Totals, in_epsilon
 from analysis.survey.joint_draw import JointDraw
 from analysis.survey.question import Question
 from analysis.survey.survey import Use, uses
@@ -21,7 +20,7 @@ class QuestionRow:
     The draw is that of a question, or of a ``[[together]]`` table of questions, by the table's id.
 
     The survey file allows `epsilon_promised` to one report. One report is proved to cost `epsilon`,
-    rounded up to whole millionths, with its `delta`. If the device has a memory, the file allows
+    rounded up to whole millionths. If the device has a memory, the file allows
     `epsilon_forever` to all waves together if no answer changes. `reports` is the number of reports
     under these terms. `version` is the last published version with these terms, since the ledger
     does not know which of its versions was answered.
@@ -38,7 +37,6 @@ class QuestionRow:
     mechanism: str
     epsilon_promised: Decimal
     epsilon: Decimal
-    delta: float
     epsilon_forever: Decimal | None
     respondents: int
     reports: int
@@ -73,7 +71,6 @@ def by_question(accounts: Iterable[Account], totals: Totals) -> Iterator[Questio
                 mechanism=draw.mechanism_name,
                 epsilon_promised=_promised(draw, "epsilon"),
                 epsilon=in_epsilon(draw.randomizer.charge),
-                delta=float_above(draw.randomizer.delta),
                 epsilon_forever=_forever([draw]),
                 respondents=sum(often.values()),
                 reports=sum(n * alike[times] for times, n in answered.items()),
@@ -101,8 +98,8 @@ class AnswerRow:
     `epsilon_promised` is the most that a version's file allows to one report. With a memory, the
     file allows `epsilon_forever` to all of them if no answer changes. `epsilon` is the charge. Over
     a respondent's questions it adds up to the whole charge. `epsilon_if_constant` is what it would
-    be if no answer ever changed. Fresh reports add up, and so does `delta`. The reports of a memory
-    have one cost together.
+    be if no answer ever changed. Fresh reports add up. The reports of a memory have one cost
+    together.
     """
 
     respondent: str
@@ -112,7 +109,6 @@ class AnswerRow:
     epsilon_forever: Decimal | None
     epsilon: Decimal
     epsilon_if_constant: Decimal
-    delta: float
 
 
 def by_both(accounts: Iterable[Account], totals: Totals) -> Iterator[AnswerRow]:
@@ -132,7 +128,6 @@ def _columns(times: Times, totals: Totals) -> Iterator[tuple[Any, ...]]:
         forms[use.draw.id].append(use)
     for name, used in forms.items():
         draws = [use.draw for use in used]
-        deltas = (use.reports * use.draw.randomizer.delta for use in used)
         yield (
             name,
             sum(use.reports for use in used),
@@ -140,7 +135,6 @@ def _columns(times: Times, totals: Totals) -> Iterator[tuple[Any, ...]]:
             _forever(draws),
             in_epsilon(sum(use.spent() for use in used)),
             in_epsilon(sum(use.spent(stable=True) for use in used)),
-            float_above(sum(deltas, Fraction(0))),
         )
 
 

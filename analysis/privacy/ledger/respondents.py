@@ -42,9 +42,10 @@ class LedgerRow:
 
     `cap` is the smallest promise, by the version last published or by one that was answered.
     `remaining` is the rest of it after the charges, which always add up. So a cap holds even if the
-    next questions depend on reports. It is negative if more was spent before the cap was lowered.
-    Earlier releases charged too little if labels of a stable question had changed. The next wave
-    charges the difference (`Survey.charge_after`), which is already subtracted.
+    next questions depend on reports. It is negative, and `above_cap` is ``yes``, if more was spent
+    before the cap was lowered, or under a version that is `Survey.charged_as_stated`. Earlier
+    releases charged too little if labels of a stable question had changed. The next wave charges
+    the difference (`Survey.charge_after`), which is already subtracted.
     """
 
     respondent: str
@@ -57,6 +58,7 @@ class LedgerRow:
     method: str
     cap: Decimal
     remaining: Decimal
+    above_cap: str
 
 
 def ledger(
@@ -81,8 +83,9 @@ def by_respondent(accounts: Iterable[Account], totals: Totals) -> Iterator[Ledge
     def columns(times: Times, charged: int) -> tuple[Any, ...]:
         bill = totals.of(times)
         spent = map(in_epsilon, (bill.plain, bill.epsilon, bill.constant))
-        promised = map(in_epsilon, (bill.cap, bill.cap - max(charged, bill.charged)))
+        left = bill.cap - max(charged, bill.charged)
         waves = sum(n for _, n in times)
+        promised = in_epsilon(bill.cap), in_epsilon(left), "yes" if left < 0 else "no"
         return waves, bill.reports, *spent, bill.delta, bill.method, *promised
 
     for account in accounts:

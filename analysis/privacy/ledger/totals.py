@@ -7,7 +7,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cache
 from itertools import groupby
-from math import ceil, inf, nextafter
+from math import ceil
 from typing import Any
 
 from analysis.core.epsilon import MICRO
@@ -61,7 +61,8 @@ def charged_right(accounts: Iterable[Account], surveys: Mapping[str, Survey]) ->
     """Return whether every respondent was charged exactly the cost of the reports.
 
     The charges of earlier releases are accepted, too. These treated all versions that share a
-    memory as the same question. The next wave charges the difference (`Survey.charge_after`).
+    memory as the same question. The next wave charges the difference (`Survey.charge_after`). If a
+    version is `charged_as_stated`, all charges between the stated and the true cost are right.
 
     Parameters
     ----------
@@ -72,11 +73,17 @@ def charged_right(accounts: Iterable[Account], surveys: Mapping[str, Survey]) ->
     """
 
     @cache
-    def costs(times: Times) -> tuple[int, int]:
+    def costs(times: Times) -> tuple[int, int, int]:
         answered = [(surveys[terms], n) for terms, n in times]
-        return spent_on(answered), spent_on(answered, trusting=True)
+        true, trusting = spent_on(answered), spent_on(answered, trusting=True)
+        stated = spent_on(answered, stated=True)
+        return min(true, stated), max(true, stated), trusting
 
-    return all(account.charged in costs(account.times) for account in accounts)
+    def is_right(account: Account) -> bool:
+        least, most, trusting = costs(account.times)
+        return account.charged == trusting or least <= account.charged <= most
+
+    return all(map(is_right, accounts))
 
 
 #: The number of fresh reports of each randomizer, and of memories of each cost, in millionths of ε.
@@ -138,14 +145,11 @@ class Totals:
 
     def _bill(self, answered: list[tuple[Survey, int]]) -> Bill:
         remembers = any(survey.memos for survey, _ in answered)
-        deltas = (n * draw.randomizer.delta for survey, n in answered for draw in survey.draws)
-        delta, method = float_above(sum(deltas, Fraction(0))), "memory" if remembers else "sum"
+        method = "memory" if remembers else "sum"
 
         def proved(stable: bool, allowed: float) -> tuple[int, Total]:
             charged = spent_on(answered, stable)
-            plain = Total(charged / MICRO, delta, method)
-            if delta >= 1:
-                return charged, plain  # a δ of 1 or more promises nothing, by any method
+            plain = Total(charged / MICRO, method=method)
             sent = _sent(answered, stable)
             if (sent, plain, allowed) not in self._smallest:
                 self._smallest[sent, plain, allowed] = smallest(_losses(sent), plain, allowed)
@@ -175,12 +179,6 @@ class Totals:
 def in_epsilon(millionths: int) -> Decimal:
     """Return millionths of ε as ε, exactly."""
     return Decimal(millionths) / MICRO
-
-
-def float_above(exact: Fraction) -> float:
-    """Return the least float that is not below a fraction."""
-    nearest = float(exact)
-    return nearest if nearest >= exact else nextafter(nearest, inf)
 
 
 def _sent(answered: list[tuple[Survey, int]], stable: bool) -> _Sent:

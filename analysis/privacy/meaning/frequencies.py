@@ -106,12 +106,10 @@ def sentences(question: Question, labels: Mapping[str, str] | None = None) -> tu
 def most_told(question: Question) -> str:
     """Return a sentence on the strongest report of a question, and how far it moves a belief.
 
-    Both follow from the largest ratio of the channel's exact table. With a δ that ratio is above
-    e^ε: δ bounds the excess of probabilities over e^ε times each other, and not how often they
-    exceed it.
+    Both follow from the largest ratio of the channel's exact table.
     """
     randomizer = question.randomizer
-    ratio = randomizer.largest_ratio
+    ratio = randomizer.ratio
     text = (
         f"No report is more than {rounded_up(float(ratio))} times as likely under one answer as "
         "under another; one moves a belief of 50 % to about "
@@ -122,12 +120,6 @@ def most_told(question: Question) -> str:
             " This bound is for somebody who knows the answers that are drawn with it. For "
             "somebody who does not, and if the answers are correlated, the bound is the ε of the "
             "whole draw."
-        )
-    if randomizer.delta:
-        text += (
-            " ε and δ together say: the chance of any set of reports under one answer is at most "
-            f"e^ε = {rounded_up(float(randomizer.ratio))} times that under another, plus "
-            f"δ = {rounded_up(float(randomizer.delta))}."
         )
     if question.memo:
         text += (

@@ -121,7 +121,6 @@ _COLUMNS = {
     "divisor": "Column of the weights by whose mean the mean of `weight` is divided.",
     "draw": "Id of the table of questions that were drawn together, if the question is in one.",
     "portion": "Proportion of people who were asked the question.",
-    "delta": "δ of one report.",
     "reason": "The author's reason for this ε.",
     "earlier_labels": "Labels of the value in earlier versions, joined by |.",
     "chances": "Probabilities of the reports 0, 1, 2, ... under this value, joined by |.",

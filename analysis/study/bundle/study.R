@@ -22,7 +22,7 @@ read_study <- function(folder = ".") {
 }
 
 .study <- function(data, codes, together) {
-  numbers <- c("code", "score", "epsilon", "delta", "p", "q", "portion")
+  numbers <- c("code", "score", "epsilon", "p", "q", "portion")
   for (column in intersect(numbers, names(codes))) {
     codes[[column]] <- as.numeric(codes[[column]])
   }

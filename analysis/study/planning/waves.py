@@ -24,7 +24,7 @@ class WaveTotal(Composition):
     """The total ε of `waves` waves of all questions, rounded up to whole millionths.
 
     `charged` is compared with the cap. `sum` is the same, and reports of a memory count together.
-    The other totals hold at the δ that was asked for, or at that of the questions if it is larger.
+    The other totals hold at the δ that was asked for.
     `epsilon` is the smallest of all, with its `delta` and `method`, as the ledger will print it. It
     is the sum if that agrees with the smallest to four digits.
     """
@@ -57,8 +57,7 @@ def totals_of_waves(survey: Survey, waves: Sequence[int], delta: float) -> list[
     for n in waves:
         answered = [(survey, check_count(n, "waves"))]
         bill = bills.of(((survey.version, n),))
-        # This is slightly more than the δ of the questions, whose sum may be rounded differently.
-        row = composed(losses(answered), n, max(delta, bill.delta * (1 + 1e-9)))
+        row = composed(losses(answered), n, delta)
         charged = spent_on(answered)
         rows.append(
             WaveTotal(
@@ -99,12 +98,7 @@ def public_view(survey: Survey, respondents: int, delta: float) -> Total:
     delta : float
         The δ of the total, in (0, 1).
     """
-    charge = survey.charge / MICRO
-    spent = sum(float(draw.randomizer.delta) for draw in survey.draws)
-    if spent:
-        # The proof for shuffling is for reports with a pure ε.
-        return Total(charge, spent, "sum")
-    return shuffled(charge, min(respondents, _MIXED), delta)
+    return shuffled(survey.charge / MICRO, min(respondents, _MIXED), delta)
 
 
 def waves_to_show(survey: Survey, planned: int) -> tuple[int, ...]:
@@ -136,11 +130,6 @@ def costs_of_waves(question: Question, most: int = 6) -> str:
 def warnings(question: Question) -> list[str]:
     """Return warnings to the author of a question with a memory, or with open texts."""
     warned, domain = [], question.domain
-    if question.stable and (domain.no_answer or "shows_if" in question.spec):
-        warned.append(
-            "is charged as stable, but a respondent who skips it once, or is not asked, reveals "
-            "more than that; required = true without shows_if keeps it stable"
-        )
     if question.memo and is_telling(micro(question.randomizer.forever)):
         warned.append(
             f"over many waves reports nearly reveal an answer at epsilon_forever = "

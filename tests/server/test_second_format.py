@@ -1,0 +1,204 @@
+"""Versions of the first format keep their rule for what was drawn; all prints the true cost."""
+
+import json
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import refused, run, table
+from flask.testing import FlaskClient
+from forms import post
+from test_access import HTTPS, SECRET, log_in
+
+from analysis.survey.simulate import payloads
+from analysis.survey.survey import Survey
+from analysis.survey.survey_file import read_survey
+from analysis.survey.written import survey_tables
+from server import access
+from server.app import create_app
+from server.editing.draft_file import toml_of
+from server.forms import read_form
+from server.store import Store, StoreError
+from server.store.researchers import Researcher
+from server.stored_ledger import ledger_of_survey
+from server.studies import templates
+
+EARLIER = Path(__file__).parents[1] / "analysis/earlier_releases/1.0"
+#: One pseudonym.
+PERSON = "ab" * 16
+
+
+def second(folder: Path, name: str) -> Survey:
+    """Return a survey of an earlier release as its author would publish it by the second format."""
+    text = (EARLIER / f"{name}.toml").read_text().replace("delta = 0.01\n", "")
+    text = text.replace("stable = true", "stable = true\nrequired = true", 1)
+    text = text.replace("cap = 12.3456789", "cap = 12.345678")
+    file = folder / f"{name}.toml"
+    file.write_text("format = 2\n" + text)
+    return read_survey(file)
+
+
+class Panel:
+    """A survey of one person, who answers wave after wave as on a device without a memory."""
+
+    def __init__(self, store: Store, survey: Survey, answers: dict[str, str]) -> None:
+        self.store, self.answers = store, answers
+        self.name = survey.id
+        store.surveys.publish(survey)
+        self.client: FlaskClient = create_app({"DATABASE": store.database.place}).test_client()
+
+    def answer(self, survey: Survey, wave: int) -> int:
+        """Send the report of a wave, and return the status of the answer."""
+        self.store.surveys.open_wave(self.name, wave)
+        (one,) = payloads(survey, [self.answers], wave, 1)
+        path = f"/api/surveys/{self.name}/reports"
+        return self.client.post(path, json={**one, "respondent": PERSON}).status_code
+
+    def row(self) -> Any:
+        """Return the only row of the ledger."""
+        (row,) = ledger_of_survey(self.store, self.name)
+        return row
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    store = Store(tmp_path / "deniable.db", create=True)
+    yield store
+    assert list(store.upkeep.discrepancies(date.today())) == []
+    store.close()
+
+
+def test_reports_with_a_delta_are_taken_as_stated_and_printed_as_they_are(store: Store) -> None:
+    survey = read_survey(EARLIER / "noise-with-delta.toml")
+    panel = Panel(store, survey, {"hours": "40"})
+    assert {panel.answer(survey, wave) for wave in range(1, 201)} == {201}
+    assert panel.answer(survey, 201) == 409
+    row = panel.row()
+    assert (float(row.epsilon_sum), row.waves) == (4.2194, 200)
+    assert float(row.cap - row.remaining) == 4.2194
+    assert row.above_cap == "yes"
+    (total,) = ledger_of_survey(store, survey.id, "total")
+    assert total.above_cap == "yes"
+    (question,) = ledger_of_survey(store, survey.id, "question")
+    assert (float(question.epsilon), float(question.spent_most)) == (0.021097, 4.2194)
+
+
+def test_noise_of_the_second_format_is_taken_up_to_its_cap(store: Store, tmp_path: Path) -> None:
+    survey = second(tmp_path, "noise-with-delta")
+    panel = Panel(store, survey, {"hours": "40"})
+    statuses = [panel.answer(survey, wave) for wave in range(1, 202)]
+    assert statuses == [201] * 200 + [409]
+    row = panel.row()
+    assert (float(row.epsilon_sum), float(row.remaining), row.above_cap) == (0.2, 0, "no")
+
+
+def test_what_was_spent_by_the_first_format_counts_by_the_second(
+    store: Store, tmp_path: Path
+) -> None:
+    first, later = (
+        read_survey(EARLIER / "noise-with-delta.toml"),
+        second(tmp_path, "noise-with-delta"),
+    )
+    panel = Panel(store, first, {"hours": "40"})
+    assert {panel.answer(first, wave) for wave in (1, 2)} == {201}
+    with pytest.raises(StoreError, match="changes those of hours"):
+        store.surveys.publish(later)
+    assert store.surveys.versions(first.id) == [first.version]
+    store.surveys.publish(later, new_prices=True)
+    assert panel.answer(later, 3) == 201
+    # Two reports of ε = .021097 and one of .001: the third wave also charged what was missing.
+    assert float(panel.row().epsilon_sum) == 0.043194
+    (spent,) = [one for one in store.ledger.spends(first.id) if one.terms == later.terms]
+    assert spent.charged == 43_194 - 2 * 1_000
+    # A report that a device drew before is taken by the rule that it was drawn by.
+    assert panel.answer(first, 4) == 201
+
+
+def test_waves_of_a_stable_answer_that_can_be_skipped_are_printed_as_they_are(
+    store: Store,
+) -> None:
+    survey = read_survey(EARLIER / "stable-with-skips.toml")
+    panel = Panel(store, survey, {"born-here": "yes"})
+    assert {panel.answer(survey, wave) for wave in range(1, 5)} == {201}
+    row = panel.row()
+    assert (sum(one.charged for one in store.ledger.spends(survey.id)), row.above_cap) == (
+        1_979_596,
+        "yes",
+    )
+    assert float(row.epsilon) == 4.345293
+    assert float(row.epsilon_if_constant) == 1.979596
+
+
+def test_a_report_that_an_earlier_device_drew_at_the_end_of_a_cap_is_taken(store: Store) -> None:
+    survey = read_survey(EARLIER / "fine-cap.toml")
+    panel = Panel(store, survey, {"meat": "yes"})
+    assert [panel.answer(survey, wave) for wave in (1, 2, 3)] == [201, 201, 409]
+    row = panel.row()
+    assert (str(row.cap), str(row.remaining), row.above_cap) == ("1.999999", "-0.000001", "yes")
+
+
+def test_new_prices_must_be_confirmed_on_the_command_line_and_by_serve(
+    tmp_path: Path, store: Store
+) -> None:
+    database = tmp_path / "deniable.db"
+    first = read_survey(EARLIER / "noise-with-delta.toml")
+    second(tmp_path, first.id)
+    file = tmp_path / f"{first.id}.toml"
+    panel = Panel(store, first, {"hours": "40"})
+    # Nobody has answered, so nobody was promised a price.
+    assert run("publish", file, "--db", tmp_path / "other.db").exit_code == 0
+    assert panel.answer(first, 1) == 201
+    assert "confirm the new prices" in refused("publish", file, "--db", database)
+    assert "confirm the new prices" in refused("serve", file, "--db", database, "--port", 0)
+    assert store.surveys.versions(first.id) == [first.version]
+    (row,) = table(run("publish", file, "--new-prices", "--db", database))
+    assert row["new"] == "yes"
+
+
+def test_new_prices_must_be_confirmed_in_the_console(tmp_path: Path, store: Store) -> None:
+    first, later = (
+        read_survey(EARLIER / "noise-with-delta.toml"),
+        second(tmp_path, "noise-with-delta"),
+    )
+    panel = Panel(store, first, {"hours": "40"})
+    assert panel.answer(first, 1) == 201
+    store.researchers.put(Researcher("ada", "owner"), access.hashed(SECRET))
+    text = (tmp_path / f"{first.id}.toml").read_text()
+    store.drafts.begin(first.id, text, "ada", "wrote it")
+    browser = create_app({"DATABASE": store.database.place}).test_client()
+    assert log_in(browser, "ada").status_code == 303
+    address = f"/surveys/{first.id}/publish"
+    page = browser.get(address, **HTTPS).text
+    assert 'name="new-prices" required' in page
+    assert "How many hours did you work last week?" in page.partition("Prices change.")[2]
+    assert post(browser, address, version=later.version).status_code == 409
+    assert store.surveys.versions(first.id) == [first.version]
+    confirmed = {"version": later.version, "new-prices": "on"}
+    assert post(browser, address, **confirmed).status_code == 303
+    assert store.surveys.versions(first.id) == [later.version, first.version]
+
+
+@pytest.mark.parametrize("name", templates())
+def test_templates_are_of_the_second_format(name: str) -> None:
+    assert "\nformat = 2\n" in templates()[name].text
+
+
+def test_a_copy_of_a_survey_keeps_its_format(tmp_path: Path) -> None:
+    for number, file in enumerate(
+        [EARLIER / "noise-and-memory.toml", EARLIER / "working-conditions.toml"]
+    ):
+        survey = read_survey(file)
+        copy = tmp_path / f"{number}.toml"
+        tables, _ = survey_tables(survey)
+        assert "format" not in tables
+        copy.write_text(toml_of(tables))
+        assert read_survey(copy).version == survey.version
+    tables, _ = survey_tables(second(tmp_path, "noise-and-memory"))
+    assert tables["format"] == 2
+
+
+def test_imported_questionnaires_are_of_the_second_format() -> None:
+    form = json.dumps({"title": "T", "pages": [{"elements": [{"type": "boolean", "name": "a"}]}]})
+    assert read_form(form.encode(), "form.json").toml.startswith("format = 2\n")
