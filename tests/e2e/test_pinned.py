@@ -76,8 +76,8 @@ def expect_dead(page: Page, name: str) -> None:
         open_controls = "[...document.forms[0].elements].filter((one) => !one.matches(':disabled'))"
         assert page.evaluate(f"{open_controls}.length") == 0
     else:
-        expect(page.locator("#spent")).to_be_hidden()
-        expect(page.locator("[data-state]:visible")).to_have_count(0)
+        expect(page.locator("#forgetting")).to_be_hidden()
+        expect(page.locator('[data-state]:not([hidden], [data-state="loading"])')).to_have_count(0)
 
 
 @pytest.mark.parametrize("failure", FAILURES)
