@@ -23,7 +23,7 @@ export function holds(tree, answers) {
   const isText = typeof value === 'string';
   const known = isText ? ['=', '!=', 'selected'] : ['!=', ...Object.keys(compare)];
   const isKnown = known.includes(operator) && (isText || Number.isFinite(value));
-  const isEarlier = rest.length === 2 && Object.hasOwn(answers, question);
+  const isEarlier = rest.length === 2 && Object.keys(answers).includes(question);
   must(isKnown && isEarlier, 'expected a condition on earlier questions', tree);
   if (operator === '!=') return !holds(['=', question, value], answers);
   const answer = answers[question];

@@ -23,7 +23,7 @@ function isWhole(value, depth) {
 /** The code of an encoder or channel, once its numbers are known to be sound. */
 export function part(what, known, data) {
   const { name, ...numbers } = data ?? {};
-  const isKnown = typeof name === 'string' && Object.hasOwn(known, name);
+  const isKnown = typeof name === 'string' && Object.keys(known).includes(name);
   must(isKnown, `${what} must be one of ${Object.keys(known).join(', ')}`, data);
   const { fields, isSound = () => true, total = () => 1, most = WORD } = known[name];
   const names = Object.keys(fields);

@@ -96,7 +96,7 @@ export function check(survey, randomizers) {
     checkId(id, ids);
     ids.push(id);
     if (condition !== undefined) holds(condition, earlier);
-    const isDrawn = Object.hasOwn(randomizers, id);
+    const isDrawn = Object.keys(randomizers).includes(id);
     const isAlone = !isNote(question) && !inTables.includes(id);
     must(isDrawn === isAlone, `"${id}" expected a randomizer, or to be a note or of a table`);
     if (isNote(question)) continue;
@@ -219,7 +219,7 @@ export async function prepare({ survey, randomizers }, answers, key, words) {
     const isAsked = !survey.unasked?.has(id);
     const value = isAsked ? KINDS[kind].value(counted[id], question) : undefined;
     prepared[id] = { value, isAsked };
-    if (!Object.hasOwn(randomizers, id)) continue;
+    if (!Object.keys(randomizers).includes(id)) continue;
     const digest = await digestOfQuestion(survey, question, randomizers[id]);
     const memory = memoryOf(key, survey.id, id, digest);
     prepared[id].kept = await remember(value, randomizers[id], memory, words);
@@ -277,7 +277,7 @@ export async function meaning(report, question, randomizers, answer) {
   const { kind, id, min, max } = question;
   const { names, value } = KINDS[kind];
   const nameOf = (place) => names(question)[place];
-  if (!Object.hasOwn(randomizers, id)) {
+  if (!Object.keys(randomizers).includes(id)) {
     // A joint report is a set of options, or bits that say which of several options are ticked.
     const places = Array.isArray(report) ? report : CHANNELS.bits.placesOf(report);
     return { ids: places.map(nameOf) };
@@ -290,7 +290,7 @@ export async function meaning(report, question, randomizers, answer) {
   if (isNumber) {
     const { steps } = encoder;
     if (places[0] > steps) return { ids: ['no-answer'] };
-    const [low, high] = [places[0], Math.min(places.at(-1), steps)].map((place) => place / steps);
+    const [low, high] = [places[0], Math.min(Math.max(...places), steps)].map((place) => place / steps);
     return { number: min + ((low + high) / 2) * (max - min), isEnd: steps === 1 };
   }
   const given = [await encode(value(answer, question), encoder, cohort)].flat();

@@ -6,15 +6,23 @@ const FINAL = ['malformed', 'rid-reused', 'cap-exceeded', 'over', 'too-large'];
 /** Refusals that can pass: a wave is opened again, a survey restored, the work done. */
 const PASSING = ['closed', 'not-found', 'work-required'];
 
-const post = (surveyId, what, body, seconds) => fetch(`/api/surveys/${surveyId}/${what}`, {
-  method: 'POST',
-  headers: { 'Content-Type': 'application/json' },
-  body,
-  credentials: 'omit',
-  referrerPolicy: 'no-referrer',
-  cache: 'no-store',
-  signal: AbortSignal.timeout(1000 * seconds),
-});
+/** A request that ends after so many seconds; making it sends nothing. */
+export function requestOf(surveyId, what, body, seconds) {
+  const limit = new AbortController();
+  setTimeout(() => limit.abort(), 1000 * seconds);
+  return new Request(`/api/surveys/${surveyId}/${what}`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body,
+    credentials: 'omit',
+    referrerPolicy: 'no-referrer',
+    cache: 'no-store',
+    signal: limit.signal,
+  });
+}
+
+/** What the server answers; undefined if it cannot be reached, and for no other reason. */
+const answerTo = (request) => fetch(request).catch(() => undefined);
 
 /**
  * Sends a report once. Gives its `state`: 'stored', 'refused' (for good), 'uninvited' or 'waiting'
@@ -23,12 +31,8 @@ const post = (surveyId, what, body, seconds) => fetch(`/api/surveys/${surveyId}/
  */
 export async function submit(surveyId, report) {
   if (!(report instanceof FrozenReport)) throw new TypeError('"report" expected a FrozenReport');
-  let response;
-  try {
-    response = await post(surveyId, 'reports', report.text, 30);
-  } catch {
-    return { state: 'waiting', why: 'no-connection', detail: '', after: 0, most: 60 };
-  }
+  const response = await answerTo(requestOf(surveyId, 'reports', report.text, 30));
+  if (!response) return { state: 'waiting', why: 'no-connection', detail: '', after: 0, most: 60 };
   const { status, type, detail = '', bits, field } = (await response.json().catch(() => null)) ?? {};
   const isStored = response.ok && ['stored', 'known'].includes(status);
   // What is not the collector's own word comes from between: a proxy, a login page.
@@ -45,10 +49,7 @@ export async function submit(surveyId, report) {
 
 /** Whether a link can be used; true also if nobody says so, since the server checks again. */
 export async function isUsable(surveyId, wave, token) {
-  try {
-    const response = await post(surveyId, 'invitations', JSON.stringify({ wave, token }), 10);
-    return (await response.json()).status !== 'unusable';
-  } catch {
-    return true;
-  }
+  const body = JSON.stringify({ wave, token });
+  const response = await answerTo(requestOf(surveyId, 'invitations', body, 10));
+  return (await response?.json().catch(() => null))?.status !== 'unusable';
 }

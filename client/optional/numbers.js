@@ -86,7 +86,7 @@ const number = {
     const plain = typed.trim().replace(/[٠-٩]/g, (digit) => digit.charCodeAt(0) - 0x660)
       .replace(/^(\p{Sc})?\s*([^\p{L}\p{Sc}%]*\d)\s*([\p{L}\p{Sc}%].*)?$/u, (all, before, digits, after) =>
         ([before, after].every((text) => !text || isUnit(text)) ? digits : all))
-      .replace(/(?<=\d)[\s'’](?=\d{3}(\D|$))/g, '');
+      .replace(/(\d)[\s'’](?=\d{3}(\D|$))/g, '$1');
     const digits = unmarked(plain, question);
     const rounded = min + Math.round((digits - min) / step) * step;
     const isOne = digits && digits >= min && digits <= max && Number.isFinite(rounded);

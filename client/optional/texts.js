@@ -33,7 +33,7 @@ const prefix = {
   cohorts: ({ functions, lengths }) => functions * lengths.length,
   isSound: (e) => areFew(e.inputs, prefix.cohorts(e)) &&
     e.lengths.every((length, place) => place === 0 || length > e.lengths[place - 1]),
-  fits: ({ lengths }, { longest, candidates }) => !candidates && lengths.at(-1) >= longest,
+  fits: ({ lengths }, { longest, candidates }) => !candidates && Math.max(...lengths) >= longest,
   async encode(value, e, cohort) {
     const place = Math.floor(whole('cohort', cohort, prefix.cohorts(e)) / e.functions);
     const [word] = await wordsOf(value, cohort, 1, e.lengths[place]);

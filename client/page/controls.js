@@ -175,7 +175,7 @@ export function putBack(given) {
   one('#answers').reset();
   for (const q of questions) {
     // Every object has a "constructor", which may be the id of a question.
-    controlOf(q).write(q, Object.hasOwn(given, q.id) ? given[q.id] : '');
+    controlOf(q).write(q, Object.keys(given).includes(q.id) ? given[q.id] : '');
     check(q, true);
   }
   applyAnswers();

@@ -1,13 +1,15 @@
 /** The page of a survey starts here: page by page to the review, one press, and what follows. */
 import { must } from '../exact.js';
 import { pseudonym, versionOf, work } from '../hashes.js';
+import { madeUp } from '../kinds.js';
 import { shown } from '../logic.js';
 import * as memo from '../memo.js';
 import { hex, words } from '../random.js';
 import { check, draw, prepare, priceOf, unaskedOf } from '../report.js';
+import { requestOf } from '../submit.js';
 import { answers, applyAnswers, hear, isRight, putBack } from './controls.js';
 import { all, offerLanguages, one, resetLanguage, showState, word } from './dom.js';
-import { extras, open, showImages, survey } from './questions.js';
+import { extras, open, questions, showImages, survey } from './questions.js';
 import { remember, showReceipt, showReview, showSent } from './review.js';
 import { isInvited, send, sendEarlier } from './sending.js';
 import * as trials from './trials.js';
@@ -104,12 +106,19 @@ const canLeave = (page) => isRight(page) && (page !== agreement || trials.isAgre
 
 /** Whether conditions hide all of a page. */
 const isSkipped = (page) =>
-  one('.part', page) && !one(':is(.question, .note):not([hidden])', page);
+  one('.part', page) && !one('.question:not([hidden]), .note:not([hidden])', page);
 
 function turn(step, from = current()) {
   let place = pages.indexOf(from) + step;
   while (isSkipped(pages[place])) place += step;
   show(pages[place]);
+}
+
+/** Draws a report of made-up answers for nobody: what fails has to fail before the first question. */
+async function rehearse(key) {
+  const given = Object.fromEntries(questions.map((q) => [q.id, madeUp(q, 'x')[0]]));
+  const { text } = draw(open, await prepare(open, given, key, words()), {}, words());
+  requestOf(survey.id, 'reports', text, 0);
 }
 
 /** Draws and keeps the report, unless this device has drawn already or may not. */
@@ -237,12 +246,13 @@ async function begin() {
   hide('#no-memory', Object.keys(known.waves).length > 0 || open.wave === 1);
   if (needsLink && !invitation()) return say(extras.links.isMistyped() ? 'mistyped' : 'uninvited');
   survey.unasked = await unaskedOf(open, key);
+  await rehearse(key);
   extras.shuffle?.();
   putBack(await extras.draft?.read(open, invitation()) ?? {});
   one('#controls').disabled = button.disabled = form.hidden = false;
   if (person) show(pages[0]);
   say('ready');
-  const written = isPreview && one(`[data-page]:has([${location.hash.slice(1) || 'x'}])`);
+  const written = isPreview && pages.find((page) => one(`[${location.hash.slice(1) || 'x'}]`, page));
   if (written) for (const page of pages) page.hidden = page !== written;
 }
 
@@ -317,7 +327,7 @@ function listen() {
   addEventListener('pageshow', ({ persisted }) => persisted && begin().catch(fail));
   // Pasted into this tab, another person's link changes only the fragment.
   addEventListener('hashchange', () => isInvited && beginAnew());
-  press('[data-turn="next"]', toQuestions);
+  press('[data-turn="next"]', () => toQuestions().catch(fail));
   press('#send-with-link', () => sendWithThisLink().catch(fail));
   press('#keep-waiting', () => answerMyself(false).catch(fail));
   press('#discard-waiting', () => answerMyself(true).catch(fail));

@@ -9,7 +9,7 @@ import { named, open, questions, saying } from './questions.js';
 const DRAWS = 20;
 
 /** Where answers to a question can be made up; the first of several that are protected alike. */
-const trialOf = (q) => one(`.trial:has([data-trial="${q.id}"])`);
+const trialOf = (q) => one(`[data-trial="${q.id}"]`)?.closest('.trial');
 const tried = () => questions.filter(trialOf);
 
 /** One line of a result: what was said, and how often, in dots and in words. */

@@ -115,10 +115,33 @@ def modules_of(files: Mapping[str, File], entries: Iterable[str]) -> list[tuple[
         if name not in files:
             raise ValueError(f"modules: expected {name} among the files of client/, got none")
         hashes[name] = files[name].integrity
-        folder = posixpath.dirname(name)
-        imported = _IMPORT.findall(files[name].resource.content.decode())
-        waiting += [posixpath.normpath(posixpath.join(folder, module)) for module in imported]
+        waiting += _imports_of(files, name)
     return list(hashes.items())
+
+
+def in_order(files: Mapping[str, File], entries: Iterable[str]) -> list[tuple[str, str]]:
+    """Return the same modules with their hashes in the order in which they run.
+
+    Each comes after all that it imports: a page that names them so asks for each one with its hash
+    before any `import` asks for it without.
+    """
+    hashes: dict[str, str] = {}
+
+    def add(name: str) -> None:
+        if name not in hashes:
+            for imported in _imports_of(files, name):
+                add(imported)
+            hashes[name] = files[name].integrity
+
+    for entry in entries:
+        add(entry)
+    return list(hashes.items())
+
+
+def _imports_of(files: Mapping[str, File], name: str) -> list[str]:
+    folder = posixpath.dirname(name)
+    imported = _IMPORT.findall(files[name].resource.content.decode())
+    return [posixpath.normpath(posixpath.join(folder, module)) for module in imported]
 
 
 def import_map(modules: Iterable[tuple[str, str]]) -> str:

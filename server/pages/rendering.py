@@ -39,6 +39,7 @@ from server.pages.browser_files import (
     Resource,
     hash_of_all,
     import_map,
+    in_order,
     integrity_of,
     modules_of,
 )
@@ -179,8 +180,8 @@ class Pages:
         modules = modules_of(self.files, entries)
         pinned = import_map(modules)
         content = self._templates.get_template(f"{name}.html").render(
-            entries=[(entry, self.files[entry].integrity) for entry in entries],
             modules=modules,
+            scripts=in_order(self.files, entries),
             import_map=Markup(pinned),
             hash_of_all=hash_of_all(self.files),
             **spoken(languages),

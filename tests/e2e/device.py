@@ -84,9 +84,10 @@ OPTION, NUMBER = "zebra-canary", "73914682"
 #: Over BiDi, Firefox does not report the bodies of requests, so the page reports them as it sends.
 _TELL_BODIES = """(() => {
   const send = globalThis.fetch;
-  globalThis.fetch = (url, options = {}) => {
-    if (options.method === 'POST') globalThis.tellBody(options.body);
-    return send(url, options);
+  globalThis.fetch = async (...given) => {
+    const request = new Request(...given);
+    if (request.method === 'POST') await globalThis.tellBody(await request.clone().text());
+    return send(request);
   };
 })()"""
 

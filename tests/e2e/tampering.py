@@ -137,6 +137,9 @@ class Tampering:
         content = response.get_data()
         if self._strips:
             content = _IMPORT_MAP.sub(b"", content)
+            for name in self.targets:
+                script = rf'<script type="module" src="/client/{name}"[^>]*></script>'
+                content = re.sub(script.encode(), b"", content)
         head, start, rest = content.partition(_START)
 
         def parts() -> Iterator[bytes]:

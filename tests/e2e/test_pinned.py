@@ -1,5 +1,6 @@
 """Each module is pinned by its hash, however often it is fetched; no tampered one ever runs."""
 
+import re
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -8,7 +9,7 @@ import pytest
 from collector import Collector, in_process
 from device import SURVEY, Device, expect_state
 from flask import Flask
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 from tampering import FAILURES, Tampering, layers_of
 
 from server.pages.browser_files import CLIENT
@@ -75,8 +76,8 @@ def expect_dead(page: Page, name: str) -> None:
         open_controls = "[...document.forms[0].elements].filter((one) => !one.matches(':disabled'))"
         assert page.evaluate(f"{open_controls}.length") == 0
     else:
-        expect(page.locator("#spent")).to_be_hidden()
-        expect(page.locator("[data-state]:visible")).to_have_count(0)
+        expect(page.locator("#forgetting")).to_be_hidden()
+        expect(page.locator('[data-state]:not([hidden], [data-state="loading"])')).to_have_count(0)
 
 
 @pytest.mark.parametrize("failure", FAILURES)
@@ -101,6 +102,27 @@ def test_without_the_import_map_tampered_modules_are_accepted_and_seen(
     page = device.visit(attacked.urls["survey"])
     expect_state(page, "ready")
     assert attacked.tampering.accepted == set(layer)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_browser_without_import_maps_and_preloads_accepts_no_tampered_module(
+    device: Device, attacked: Attacked, name: str
+) -> None:
+    def forget(route: Route) -> None:
+        response = route.fetch()
+        body = re.sub(r'<script type="importmap">.*?</script>', "", response.text(), flags=re.S)
+        body = re.sub(r'<link rel="modulepreload"[^>]*>', "", body)
+        route.fulfill(response=response, body=body)
+
+    device.context.route(re.compile(r"/(s/[^/]+|me)$"), forget)
+    for layer in layers_of(name):
+        attacked.tampering.attack(layer, None)
+        # The page itself comes at once: nothing is preloaded that could be waited for.
+        attacked.tampering.failed = set(layer)
+        page = device.visit(attacked.urls[name])
+        assert attacked.tampering.accepted == attacked.tampering.ran == set()
+        expect_dead(page, name)
+        page.close()
 
 
 def test_pages_run_where_nothing_is_tampered(device: Device, attacked: Attacked) -> None:
