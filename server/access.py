@@ -10,14 +10,13 @@ import re
 import secrets
 import threading
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Sequence
 from datetime import timedelta
-from functools import wraps
 from hmac import compare_digest
 from ipaddress import ip_address
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, NoReturn
 
-from flask import Flask, Request, abort, current_app, g, request, session
+from flask import Flask, Request, current_app, g, request, session
 from flask.sessions import SecureCookieSessionInterface
 from werkzeug.exceptions import Forbidden, TooManyRequests
 from werkzeug.security import check_password_hash, generate_password_hash
@@ -243,36 +242,12 @@ def check_csrf() -> None:
         raise Forbidden("This page is too old; please open it again.")
 
 
-P = ParamSpec("P")
-R = TypeVar("R")
-
-
-def only_for(*roles: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Return a decorator of views that only these roles may use; all others get an error."""
-
-    def decorator(view: Callable[P, R]) -> Callable[P, R]:
-        @wraps(view)
-        def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
-            if g.researcher.role not in roles:
-                allowed = " and ".join(f"{role}s" for role in roles)
-                here = _one(g.researcher.role)
-                abort(403, f"This is for {allowed}; you are signed in as {here}.")
-            return view(*args, **kwargs)
-
-        return guarded
-
-    return decorator
-
-
-def _one(role: str) -> str:
-    return f"{'an' if role[0] in 'ao' else 'a'} {role}"
-
-
-for_owners = only_for("owner")
-#: Whoever may see results.
-for_analysts = only_for("owner", "analyst")
-#: Whoever may make invitations.
-for_the_field = only_for("owner", "fieldworker")
+def refuse(roles: Sequence[str]) -> NoReturn:
+    """Say which roles are let in, and which role this researcher has instead."""
+    allowed = " and ".join(f"{role}s" for role in roles)
+    role = g.researcher.role
+    here = f"{'an' if role[0] in 'ao' else 'a'} {role}"
+    raise Forbidden(f"This is for {allowed}; you are signed in as {here}.")
 
 
 def record(what: str, subject: str) -> None:

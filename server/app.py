@@ -48,6 +48,7 @@ def create_app(config: dict[str, Any] | None = None) -> Flask:
     app.json.sort_keys = False  # type: ignore[attr-defined]  # questions stay in their order
     app.config.update(
         CLIENT=CLIENT,
+        PROVIDE_AUTOMATIC_OPTIONS=False,
         PLANES=os.environ.get("DENIABLE_PLANES", ",".join(PLANES)).split(","),
         SECRET_KEY=os.environ.get("DENIABLE_KEY") or secrets.token_hex(32),
         URL=os.environ.get("DENIABLE_URL", ""),
@@ -58,6 +59,7 @@ def create_app(config: dict[str, Any] | None = None) -> Flask:
     app.session_interface = access.Sessions()
     app.config.update(config or {"DATABASE": place_of(os.environ["DENIABLE_DB"])})
     app.extensions["pages"] = Pages(client_files(Path(app.config["CLIENT"])))
+    app.before_request(console.let_in)
     app.add_template_filter(as_cards)
     app.extensions["static"] = client_files(STATIC)
     app.extensions["page_cache"] = {}

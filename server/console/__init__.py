@@ -19,7 +19,7 @@ from server.console import (
     together,
     translations,
 )
-from server.console.blueprint import blueprint
+from server.console.blueprint import blueprint, let_in
 
 __all__ = [
     "account",
@@ -27,6 +27,7 @@ __all__ = [
     "drafts",
     "editor",
     "fieldwork",
+    "let_in",
     "live",
     "metrics",
     "people",

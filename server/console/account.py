@@ -33,7 +33,6 @@ def ask_to_set_up(code: str) -> str | tuple[str, int]:
 @again(ask_to_set_up)
 def set_up(code: str) -> BaseResponse | str | tuple[str, int]:
     """Make the account with the password that was chosen; or with a random one, shown once."""
-    access.check_origin()
     found = the_store().access.setup(code, now())
     is_chosen = "password" in request.form and request.form.get("do") != "make"
     password = _chosen(found.name) if found and is_chosen else access.new_password()

@@ -5,19 +5,21 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from flask import Blueprint, Response, g, redirect, render_template, request
+from flask import Blueprint, Response, abort, g, redirect, render_template, request
 from werkzeug.exceptions import HTTPException, TooManyRequests
 from werkzeug.wrappers import Response as BaseResponse
 
 from analysis.estimate.intervals import INTERVALS as KNOWN_INTERVALS
+from analysis.survey.document import ID
 from server import access
 from server.console.mistakes import Mistake, is_page, marked, note, refused, told
 from server.console.typed import whole_number
 from server.extensions import the_store
 from server.gateway import LONGEST_UPLOAD, UPLOADS
 from server.headers import WITHOUT_PROGRAM
+from server.routes import ANYBODY, COLLECTOR, DRAFT, GUEST, LET_IN, ROUTES
 from server.store import StoreBusy, StoreError
-from server.stored_results import Missing, StoredWave, Withheld
+from server.stored_results import Missing, StoredWave, Withheld, asked_now
 
 blueprint = Blueprint("research", __name__)
 blueprint.after_request(refused)
@@ -30,26 +32,52 @@ INTERVALS = ("clopper-pearson", *(one for one in KNOWN_INTERVALS if one != "clop
 
 #: The most bytes of a form that sends neither a survey file nor a part of one.
 LONGEST_FORM = 16 * 1024
-#: The views that everybody may see.
-_OPEN = ("research.login", "research.log_in", "research.ask_to_set_up", "research.set_up")
 
 
-@blueprint.before_request
 def let_in() -> Response | None:
-    """Let known researchers in; answer others with a page to sign in on, or with a challenge."""
+    """Let in whoever the row of the address lets in; answer others before any view runs.
+
+    Whoever has to sign in first gets a page for that, or a challenge. Without a row there is
+    nothing at an address. What the router refuses itself (404, 405) needs no row.
+    """
+    rule = request.url_rule
+    if rule is None:
+        return None
+    route = ROUTES.get(rule.rule)
+    who = route.who(request.method) if route else ""
+    if route is None or not who:
+        abort(404)
+    if who == ANYBODY:
+        return None
     request.max_content_length = LONGEST_FORM
     if re.fullmatch(UPLOADS, request.path):
         request.max_content_length = request.max_form_memory_size = LONGEST_UPLOAD
     access.check_place()
-    if request.endpoint in _OPEN:
+    is_change = request.method not in ("GET", "HEAD")
+    if who == GUEST:
+        if is_change:
+            access.check_origin()
         return None
     researcher = access.identify()
     if researcher is None:
         return _challenge()
     g.researcher = researcher
-    if request.method == "POST":
+    if is_change:
         access.check_csrf()
+    if researcher.role not in LET_IN[who]:
+        access.refuse(LET_IN[who])
+    _check_scope(route.scope, request.view_args or {})
     return None
+
+
+def _check_scope(scope: str, named: dict[str, str]) -> None:
+    """Raise Missing if an address is about a study, and there is no such study here."""
+    if scope == COLLECTOR:
+        return
+    store, survey_id = the_store(), named["survey_id"]
+    has_draft = ID.fullmatch(survey_id) and store.drafts.get(survey_id) is not None
+    if scope != DRAFT or not has_draft:
+        asked_now(store, survey_id)
 
 
 @blueprint.after_request
@@ -143,7 +171,6 @@ def login() -> str:
 
 @blueprint.post("/login")
 def log_in() -> BaseResponse | tuple[str, int]:
-    access.check_origin()
     target = request.form.get("target", "")
     if not re.fullmatch(TARGET, target):
         target = "/surveys"

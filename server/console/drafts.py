@@ -51,7 +51,6 @@ def reading_of(draft: Draft) -> Reading:
 
 
 @blueprint.get("/surveys/new")
-@access.for_analysts
 def ask_how_to_begin() -> str:
     return _new_page()
 
@@ -72,7 +71,6 @@ def _ids() -> list[str]:
 
 
 @blueprint.post("/surveys/new")
-@access.for_analysts
 def begin() -> BaseResponse | str:
     """Begin a draft: with a title and a first question, or from a survey file and what it names."""
     ways: dict[str, Callable[[], BaseResponse | str]] = {
@@ -225,7 +223,6 @@ def _uploaded(files: Mapping[str, bytes]) -> tuple[str, dict[str, bytes]]:
 
 
 @blueprint.post("/surveys/<survey_id>/draft")
-@access.for_analysts
 def begin_again(survey_id: str) -> BaseResponse:
     """Begin a draft of the next version of a survey that was published without one."""
     survey = asked_now(the_store(), survey_id).survey
@@ -242,7 +239,6 @@ def begin_again(survey_id: str) -> BaseResponse:
 
 
 @blueprint.get("/surveys/<survey_id>/file")
-@access.for_analysts
 def download_draft(survey_id: str) -> BaseResponse:
     """Send the file of a draft, or of an earlier version; or a questionnaire of another tool."""
     draft = the_draft(survey_id, _number("number"))
@@ -265,7 +261,6 @@ def _download(name: str, content: str | bytes, media_type: str) -> BaseResponse:
 
 
 @blueprint.get("/surveys/<survey_id>/history")
-@access.for_analysts
 def history(survey_id: str) -> str:
     draft = the_draft(survey_id)
     versions = the_store().drafts.history(survey_id)
@@ -288,7 +283,6 @@ def _ranges(file: DraftView) -> int:
 
 
 @blueprint.post("/surveys/<survey_id>/history")
-@access.for_analysts
 @again(history)
 def change_history(survey_id: str) -> BaseResponse:
     """Bring an earlier version of a draft back, as its next one; or delete the draft."""
@@ -340,7 +334,6 @@ def of_draft(draft: Draft) -> dict[str, object]:
 
 
 @blueprint.get("/surveys/<survey_id>/preview")
-@access.for_analysts
 def preview(survey_id: str) -> BaseResponse:
     """Send the page as respondents will get it, for a frame of ours; it can send nothing."""
     survey = reading_of(the_draft(survey_id)).survey

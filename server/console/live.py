@@ -3,7 +3,7 @@
 from flask import g, jsonify
 from werkzeug.wrappers import Response as BaseResponse
 
-from server import access, work
+from server import work
 from server.clock import today
 from server.console.blueprint import blueprint
 from server.console.surveys import shown_in
@@ -69,12 +69,11 @@ def live_fieldwork(survey_id: str) -> BaseResponse:
     )
 
 
-@blueprint.get("/work/<key>/live")
-@access.for_analysts
-def live_work(key: str) -> BaseResponse:
-    """Send how far a piece of work has come."""
+@blueprint.get("/surveys/<survey_id>/work/<key>/live")
+def live_work(survey_id: str, key: str) -> BaseResponse:
+    """Send how far a piece of work for a study has come."""
     job = the_store().work.get(key)
-    if job is None:
+    if job is None or job.survey != survey_id:
         raise Missing(f"work: expected the key of a piece of work, got {key[:32]!a}")
     if not job.is_over:
         work.begin(the_store())
@@ -90,5 +89,6 @@ def follow(address: str, state: str, every: int) -> dict[str, object]:
 
 def follow_work(job: Job) -> dict[str, object]:
     """Let the page follow a piece of work; return what its template needs."""
-    live = follow(f"/work/{job.key}/live", state_of_work(job), EVERY_OF_WORK)
+    address = f"/surveys/{job.survey}/work/{job.key}/live"
+    live = follow(address, state_of_work(job), EVERY_OF_WORK)
     return live | {"queue": queue_of(job)}

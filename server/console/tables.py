@@ -30,7 +30,6 @@ DELTAS = re.compile(r"0?\.0{0,20}[1-9][0-9]{0,14}|[1-9](\.[0-9]{1,14})?e-0?[1-9]
 
 
 @blueprint.get("/api/surveys/<survey_id>/estimates.<any(csv, json):form>")
-@access.for_analysts
 def get_estimates(survey_id: str, form: str) -> Response:
     view = asked_view(survey_id)
     wave = view.wave
@@ -46,7 +45,6 @@ def get_estimates(survey_id: str, form: str) -> Response:
 
 
 @blueprint.get("/api/surveys/<survey_id>/ledger.<any(csv, json):form>")
-@access.for_owners
 def get_ledger(survey_id: str, form: str) -> Response:
     by, delta = request.args.get("by", "respondent"), request.args.get("delta", str(DELTA))
     if by not in COLUMNS_BY:
@@ -62,7 +60,6 @@ def get_ledger(survey_id: str, form: str) -> Response:
 @blueprint.get(
     "/api/surveys/<survey_id>/reports.<any(csv, json, xlsx, sav, dta, parquet, R, xml):form>"
 )
-@access.for_analysts
 def get_reports(survey_id: str, form: str) -> Response:
     wave = asked_wave(survey_id)
     (name,) = (name for name, each in FORMATS.items() if each.suffix == form)
@@ -74,14 +71,12 @@ def get_reports(survey_id: str, form: str) -> Response:
 
 
 @blueprint.get("/api/surveys/<survey_id>/plausibility.<any(csv, json):form>")
-@access.for_analysts
 def get_plausibility(survey_id: str, form: str) -> Response:
     rows = map(asdict, asked_wave(survey_id).plausibility())
     return send_table(pieces(rows, PLAUSIBILITY_COLUMNS, form), form, survey_id, "plausibility")
 
 
 @blueprint.get("/api/surveys/<survey_id>/codebook.<any(csv, json):form>")
-@access.for_analysts
 def get_codebook(survey_id: str, form: str) -> Response:
     wave = asked_wave(survey_id)
     made_up = {"simulated": wave.simulated if wave.shown else None}
@@ -92,7 +87,6 @@ def get_codebook(survey_id: str, form: str) -> Response:
 
 
 @blueprint.get("/api/surveys/<survey_id>/label.<any(csv, json):form>")
-@access.for_analysts
 def get_label(survey_id: str, form: str) -> Response:
     wave = asked_wave(survey_id)
     fieldwork = fieldwork_of(the_store(), wave, batch=True) if wave.shown else None
@@ -102,7 +96,6 @@ def get_label(survey_id: str, form: str) -> Response:
 
 
 @blueprint.get("/api/surveys/<survey_id>/methods.txt")
-@access.for_analysts
 def get_methods(survey_id: str) -> Response:
     view = asked_view(survey_id)
     wave = view.wave
@@ -114,7 +107,6 @@ def get_methods(survey_id: str) -> Response:
 
 
 @blueprint.get("/api/surveys/<survey_id>/bundle.zip")
-@access.for_analysts
 def get_bundle(survey_id: str) -> Response:
     view = asked_view(survey_id)
     wave = view.wave
@@ -125,7 +117,6 @@ def get_bundle(survey_id: str) -> Response:
 
 
 @blueprint.get("/api/log.<any(csv, json):form>")
-@access.for_owners
 def get_log(form: str) -> Response:
     columns = [field.name for field in fields(Entry)]
     text = pieces(map(asdict, the_store().log.entries()), columns, form)

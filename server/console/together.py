@@ -51,7 +51,6 @@ def _asked(view: View) -> work.Asked | None:
 
 
 @blueprint.get("/surveys/<survey_id>/together")
-@access.for_analysts
 def together(survey_id: str) -> str:
     store, view = the_store(), asked_view(survey_id)
     asked, job, waits = None, None, ""
@@ -97,7 +96,6 @@ def together(survey_id: str) -> str:
 
 
 @blueprint.post("/surveys/<survey_id>/together")
-@access.for_analysts
 @again(together)
 def compute(survey_id: str) -> BaseResponse:
     """Start the computation of a table or a model, and show how far it has come."""
@@ -117,7 +115,6 @@ def compute(survey_id: str) -> BaseResponse:
 def _send(what: str) -> Callable[..., Response]:
     """Return the view that sends one kind of table."""
 
-    @access.for_analysts
     def get_computed(survey_id: str, form: str) -> Response:
         view = asked_view(survey_id)
         view.wave.check_settled()

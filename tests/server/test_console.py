@@ -20,7 +20,19 @@ __all__ = ["app", "signed_in", "survey_file"]
 ROOT = Path(__file__).parents[2]
 #: Changes of drafts are in their history, not in the log.
 IN_HISTORY = ("/surveys/idea/edit", "/surveys/idea/translations")
+#: What changes nothing with the forms below: it is refused, or nothing is there to be declared.
+NOTHING_DONE = (
+    *("/surveys/canteen/same", "/surveys/canteen/together"),
+    *("/surveys/idea/publish", "/sign-out-everywhere"),
+)
 NEW_PASSWORD = {"old": SECRET, "password": "nine clouds, a mill", "again": "nine clouds, a mill"}
+#: What everybody may ask for, without an account.
+OPEN = {
+    *("/", "/s/<survey_id>", "/me", "/public/<survey_id>", "/explore", "/explore/<section_id>"),
+    *("/healthz", "/client/<path:name>", "/static/<path:name>", "/api/openapi.json"),
+    *("/api/surveys/<survey_id>", "/api/surveys/<survey_id>/reports"),
+    *("/api/surveys/<survey_id>/invitations", "/login", "/setup/<code>"),
+}
 #: Who may see what.
 PAGES = {
     "/surveys": ("owner", "analyst", "fieldworker"),
@@ -34,6 +46,7 @@ PAGES = {
     "/surveys/canteen/plan": ("owner", "analyst"),
     "/surveys/idea/plan": ("owner", "analyst"),
     "/surveys/canteen/live": ("owner", "analyst", "fieldworker"),
+    "/surveys/canteen/work/a-plan/live": ("owner", "analyst"),
     "/surveys/canteen/privacy": ("owner", "analyst"),
     "/surveys/canteen/downloads": ("owner", "analyst"),
     "/api/surveys/canteen/estimates.csv": ("owner", "analyst"),
@@ -48,6 +61,7 @@ PAGES = {
     "/surveys/idea/translations": ("owner", "analyst"),
     "/surveys/idea/publish": ("owner", "analyst"),
     "/account": ("owner", "analyst", "fieldworker"),
+    "/metrics": ("owner", "analyst", "fieldworker"),
     "/people": ("owner",),
     "/log": ("owner",),
     "/api/log.csv": ("owner",),
@@ -56,6 +70,9 @@ PAGES = {
 ACTIONS: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
     "/surveys/canteen/open": (("owner",), {}),
     "/surveys/canteen/close": (("owner",), {}),
+    "/results/canteen/close": (("owner",), {}),
+    "/surveys/canteen/same": (("owner",), {}),
+    "/surveys/canteen/together": (("owner", "analyst"), {"first": "meat", "second": "dish"}),
     "/surveys/canteen/planned": (("owner",), {"respondents": "800"}),
     "/surveys/canteen/schedule": (("owner",), {"closes": "2999-12-31"}),
     "/surveys/canteen/trial": (("owner", "analyst"), {"respondents": "5"}),
@@ -76,6 +93,7 @@ ACTIONS: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
     "/people": (("owner",), {"name": "dora", "role": "analyst"}),
     "/people/bob/remove": (("owner",), {}),
     "/account": (("owner", "analyst", "fieldworker"), NEW_PASSWORD),
+    "/logout": (("owner", "analyst", "fieldworker"), {}),
     "/sign-out-everywhere": (("owner", "analyst", "fieldworker"), {}),
 }
 
@@ -83,6 +101,8 @@ ACTIONS: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
 @pytest.mark.parametrize("name", NAMES)
 def test_each_role_sees_what_it_may(signed_in: Browsers, store: Store, name: str) -> None:
     store.surveys.close_waves("canteen")
+    store.work.ask("a-plan", "canteen", {"what": "plan"})
+    store.work.finish("a-plan", {})
     browser = signed_in(name)
     for address, roles in PAGES.items():
         answer = browser.get(address, **HTTPS)
@@ -107,7 +127,9 @@ def test_each_change_needs_its_role_and_a_token_of_ours(
         for wrong in ({}, {"csrf": "guess"}):
             assert browser.post(address, data={**form, **wrong}, **HTTPS).status_code == 403
         answer = post(browser, address, **form)
-        assert (answer.status_code == 403) == (role not in roles), answer.text
+        # Others may do it, or learn that it is withheld from everybody.
+        refused = answer.status_code == 403 and "you are signed in as" in answer.text
+        assert refused == (role not in roles), answer.text
 
 
 def test_nobody_has_access_without_signing_in(app: Flask) -> None:
@@ -153,10 +175,25 @@ def test_each_file_needs_its_role(signed_in: Browsers, app: Flask) -> None:
         assert app.test_client().get(address, **HTTPS).status_code == 401, address
 
 
+def test_the_access_to_each_address_is_stated_above(app: Flask) -> None:
+    adapter = app.url_map.bind("localhost")
+    stated = {(rule, method) for rule in OPEN for method in ("GET", "POST")}
+    for method, addresses in (("GET", {*PAGES, *_downloads(app)}), ("POST", {*ACTIONS})):
+        for address in addresses:
+            stated.add((adapter.match(address, method, return_rule=True)[0].rule, method))
+    there = {
+        (rule.rule, method)
+        for rule in app.url_map.iter_rules()
+        for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
+    }
+    assert there <= stated
+    assert {rule for rule, _ in stated} == {rule for rule, _ in there}
+
+
 def test_every_change_is_a_line_of_the_log(signed_in: Browsers, store: Store) -> None:
     browser = signed_in("ada")
     for address, (_, form) in ACTIONS.items():
-        if address not in (*IN_HISTORY, "/surveys/idea/publish", "/sign-out-everywhere"):
+        if address not in (*IN_HISTORY, *NOTHING_DONE):
             before = len(list(store.log.entries()))
             if "delete" in address:
                 store.surveys.close_waves("canteen")
