@@ -81,7 +81,7 @@ def _without_tags(text: str) -> str:
 
 #: Between these stands the name of the question whose answer a text repeats, until it is known
 #: whether that question is imported.
-_PIPE = re.compile("\ue000([^\ue001]*)\ue001")
+_PIPE = re.compile("\ue000([^\ue000\ue001]*)\ue001")
 
 
 def answers_in(text: Any) -> list[str]:
@@ -109,12 +109,12 @@ class Languages:
     ----------
     tags : mapping
         The tag of each language, by its name in the source.
-    pipes : str
-        The pattern of what repeats an earlier answer in a text; its group is the question's name.
+    pipes : Pattern
+        Of what repeats an earlier answer in a text; its group is the question's name.
     """
 
     tags: Mapping[str, str]
-    pipes: str
+    pipes: re.Pattern[str]
 
     @property
     def several(self) -> Sequence[str]:
@@ -145,8 +145,8 @@ class Languages:
         changes: list[str] = []
         for name, tag in self.tags.items():
             clean, lost = plain(given.get(name, ""))
-            found[tag] = re.sub(
-                self.pipes, lambda pipe: f"\ue000{(pipe[1] or '').strip()}\ue001", clean
+            found[tag] = self.pipes.sub(
+                lambda pipe: f"\ue000{(pipe[1] or '').strip()}\ue001", clean
             )
             changes += [f"{one} is left out of its {what}" for one in lost]
         changes = list(dict.fromkeys(changes))

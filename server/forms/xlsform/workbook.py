@@ -118,7 +118,7 @@ def _renamed(row: Mapping[Any, Any]) -> dict[str, str]:
     found: dict[str, str] = {}
     for column, value in row.items():
         text = str(value if value is not None else "").strip()
-        base, *rest = re.split(r"\s*::?\s*", str(column).strip(), maxsplit=1)
+        base, *rest = map(str.strip, re.split("::?", str(column).strip(), maxsplit=1))
         base = base.lower()
         if base == "bind" and rest and rest[0].lower() in _BOUND:
             base, rest = rest[0].lower(), []
