@@ -5,6 +5,9 @@ hundred times what a step takes there. A test that is about time compares two du
 same run, by `timed` or `stopwatch`, or counts what was done.
 """
 
+import resource
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from typing import TypeVar
@@ -15,6 +18,8 @@ T = TypeVar("T")
 MOMENT = 180.0
 #: Seconds after which a program hangs that does all of its work in this time.
 LONG = 900.0
+#: Seconds of CPU for a program that needs one or two, most of them to import what it uses.
+CPU = 25
 
 
 def wait_until(holds: Callable[[], object], seconds: float = LONG) -> float:
@@ -36,3 +41,19 @@ def timed(call: Callable[[], T]) -> tuple[T, float]:
     """Return the result of a call, and its seconds; compare these with others of the same run."""
     passed = stopwatch()
     return call(), passed()
+
+
+def run_within_cpu(code: str, *arguments: str, stdin: bytes = b"") -> str:
+    """Return what a program in Python prints; AssertionError if it fails, or needs `CPU` seconds.
+
+    The limit is no stopwatch: it does not count while other programs run.
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        input=stdin,
+        capture_output=True,
+        timeout=LONG,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (CPU, CPU)),
+    )
+    assert done.returncode == 0, f"ended with {done.returncode}: {done.stderr[-2000:].decode()}"
+    return done.stdout.decode()

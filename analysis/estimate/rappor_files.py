@@ -37,7 +37,7 @@ MOST_HASHES = 16
 MOST_CELLS = 65_536
 #: R writes 100000 as 1e+05.
 _WHOLE = re.compile(r"[0-9]{1,15}(\.0*)?|[0-9](\.[0-9]{1,15})?[eE]\+?[0-9]{1,2}", re.ASCII)
-_CHANCE = re.compile(r"[0-9]*\.?[0-9]+([eE][-+]?[0-9]{1,3})?|[0-9]+\.", re.ASCII)
+_CHANCE = re.compile(r"([0-9]+(\.[0-9]+)?|\.[0-9]+)([eE][-+]?[0-9]{1,3})?|[0-9]+\.", re.ASCII)
 _LARGEST = 2**53
 
 

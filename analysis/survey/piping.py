@@ -18,7 +18,9 @@ KEYS = ("text", "help", "matrix")
 #: The text in place of an answer that is not given yet.
 NONE_YET = "…"
 
-_PIECE = re.compile(rf"\{{answer\.({ID.pattern})(?:\|([^{{}}|]*[^{{}}|\s][^{{}}|]*))?\}}")
+# The words are looked at twice, once for a character that is no space, and never tried again.
+# Otherwise the time for a text without an end would grow with the square of its length.
+_PIECE = re.compile(rf"\{{answer\.({ID.pattern})(?:\|(?=\s*+[^{{}}|\s])([^{{}}|]++))?\}}")
 #: Texts that a reader, a phone or a mail program may take for an address.
 _LINK = re.compile(r"://|\bwww\.|\bmailto:|\]\(", re.IGNORECASE)
 

@@ -22,7 +22,7 @@ from server.deliver import Unreachable
 
 #: The most bytes of an answer that are read, packed or not; and the seconds that each may take.
 _LARGEST, _SECONDS = 16 * 2**20, 60
-_LINE = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\t -~]*?)[ \t]*\r\n")
+_LINE = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):([\t -~]*)\r\n")
 _SURVEY = re.compile(r"/s/([^/]+)/?")
 
 #: Headers that browsers send with each request, with those for pages, and with those for files.
@@ -196,7 +196,7 @@ def _answer(response: _Response, body: bytes) -> Answer:
     for line in lines[1:]:
         plain = _LINE.fullmatch(line)
         if plain:
-            headers.append((plain[1].decode().lower(), plain[2].decode()))
+            headers.append((plain[1].decode().lower(), plain[2].decode().strip(" \t")))
         else:
             oddities.append(f"not a plain header: {line[:80]!r}")
     oddities += _framing(headers, response.later_lines, body)

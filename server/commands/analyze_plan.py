@@ -12,7 +12,7 @@ from analysis.study.design_plan import DesignPlan, Goals, design_plan
 from analysis.study.planning import MOST_RESPONDENTS
 from server.commands import between, print_message, print_table
 
-_NUMBER = re.compile(r"-?(\d+\.?\d*|\.\d+)(e-?\d{1,3})?", re.IGNORECASE | re.ASCII)
+_NUMBER = re.compile(r"-?(\d+(\.\d*)?|\.\d+)(e-?\d{1,3})?", re.IGNORECASE | re.ASCII)
 
 _OPTIONS = (
     click.option(

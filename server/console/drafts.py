@@ -18,13 +18,13 @@ from server.console.blueprint import blueprint
 from server.console.importing import CARRIED, carried, first_look, wanted_of
 from server.console.mistakes import Mistake, again, field_named, note
 from server.editing.differences import differences
-from server.editing.draft_file import DraftFile, free_id, id_of, toml_of
+from server.editing.draft_file import DraftFile, id_of, toml_of
 from server.editing.draft_view import STUDY, DraftView
 from server.editing.fields import FILE_NAME
 from server.editing.forms import KINDS_IN_WORDS, begun
-from server.editing.reading import Reading, read_draft
+from server.editing.reading import Reading, read_draft, read_new
 from server.extensions import the_store
-from server.forms import TOOLS, WRITTEN, Wanted, read_form, report, write_form
+from server.forms import TOOLS, WRITTEN, Wanted, report, write_form
 from server.headers import previewed
 from server.pages.respondents import the_pages
 from server.store.drafts import Draft
@@ -32,6 +32,7 @@ from server.store.studies import DELETED
 from server.store.surveys import described
 from server.stored_results import Missing, asked_now
 from server.studies import templates
+from server.work import reading
 
 #: The most bytes of a draft's file, and of each file that it names.
 LARGEST = 4 << 20
@@ -76,7 +77,7 @@ def begin() -> BaseResponse | str:
     ways: dict[str, Callable[[], BaseResponse | str]] = {
         "nothing": lambda: _began(_first_file(), {}, "began it"),
         "template": lambda: _began(_from_template(), {}, "began it with a template"),
-        "file": lambda: _began(*_uploaded(_sent()), "uploaded its file"),
+        "file": _from_file,
         "tool": _from_tool,
     }
     how = request.form.get("how", "file" if request.files else "")
@@ -113,7 +114,7 @@ def _from_tool() -> BaseResponse | str:
     form, tool = carried(), request.form.get("tool") or None
     if form is not None:
         try:
-            wanted = wanted_of(read_form(form[1], form[0], tool))
+            wanted = wanted_of(reading.imported(form[1], form[0], tool))
             return _import(*form, tool, wanted)
         except ValueError as error:
             note(field_named(error), str(error))
@@ -131,29 +132,34 @@ def _import(
     name: str, content: bytes, tool: str | None, wanted: Wanted | None = None
 ) -> BaseResponse:
     """Begin a draft with a questionnaire; what became of its rows stays with the draft."""
-    imported = read_form(content, name, tool, wanted)
+    imported = reading.imported(content, name, tool, wanted)
     if not imported.questions:
         told = "; ".join(f"{row.row}: {row.detail}" for row in imported.rows[:5])
         raise SurveyError(f"{name}: no question can be imported: {told}")
-    file = DraftFile(imported.toml)
-    file.put(STUDY, "id", free_id(str(file.data(STUDY)["id"]), _ids()))
     # The file was read when it was built, except the channels of its numbers, which take long.
-    answer = _began(file, {}, f"imported {name}", report(imported.rows))
+    toml, survey_id = reading.with_free_id(imported.toml, _ids(), name)
+    answer = _stored(toml, survey_id, {}, f"imported {name}", report(imported.rows))
     return redirect(answer.location.replace("/edit", "/history#imported"), 303)
 
 
-def _began(
-    given: str | DraftFile, files: Mapping[str, bytes], what: str, imported: str = ""
-) -> BaseResponse:
-    """Store the first version of a draft, or the next version of a draft that exists.
+def _from_file() -> BaseResponse:
+    """Begin a draft with a survey file that was uploaded, and the files that it names."""
+    name, toml, files = _uploaded(_sent())
+    return _stored(*reading.draft(toml, files, name), files, "uploaded its file")
 
-    A text is read first; a `DraftFile` is already known to be a survey.
-    """
-    if isinstance(given, str):
-        read_draft(given, files)
-    # The tables of a text have to stand so that they can be edited.
-    file = DraftFile(given) if isinstance(given, str) else given
-    toml, survey_id = file.toml, str(file.data(STUDY)["id"])
+
+def _began(toml: str, files: Mapping[str, bytes], what: str) -> BaseResponse:
+    """Begin a draft with a file that this program made, after it was read."""
+    read_new(toml, files)
+    # Its tables have to stand so that they can be edited.
+    file = DraftFile(toml)
+    return _stored(file.toml, str(file.data(STUDY)["id"]), files, what)
+
+
+def _stored(
+    toml: str, survey_id: str, files: Mapping[str, bytes], what: str, imported: str = ""
+) -> BaseResponse:
+    """Store the first version of a draft, or the next version of a draft that exists."""
     store, who = the_store(), g.researcher.name
     if store.studies.get(survey_id).state == DELETED:
         raise SurveyError(
@@ -204,8 +210,8 @@ def _free_id(name: str, field: str) -> str:
     return name
 
 
-def _uploaded(files: Mapping[str, bytes]) -> tuple[str, dict[str, bytes]]:
-    """Return the one survey file among these, and the others."""
+def _uploaded(files: Mapping[str, bytes]) -> tuple[str, str, dict[str, bytes]]:
+    """Return the name and the text of the one survey file among these, and the others."""
     tables = [name for name in files if name.endswith(".toml")]
     if len(tables) != 1:
         got = f"{len(tables)} of them" if tables else "none"
@@ -219,7 +225,7 @@ def _uploaded(files: Mapping[str, bytes]) -> tuple[str, dict[str, bytes]]:
         toml = files[tables[0]].decode("utf-8-sig")
     except UnicodeDecodeError:
         raise SurveyError(f"{tables[0]}: expected a text file in UTF-8, got other bytes") from None
-    return toml, {name: one for name, one in files.items() if name != tables[0]}
+    return tables[0], toml, {name: one for name, one in files.items() if name != tables[0]}
 
 
 @blueprint.post("/surveys/<survey_id>/draft")

@@ -30,13 +30,14 @@ from server.editing.fields import Form
 from server.editing.forms import (
     KINDS_IN_WORDS,
 )
-from server.editing.reading import read_draft
+from server.editing.reading import read_new
 from server.extensions import the_store
 from server.headers import WITH_PREVIEW
 from server.plan.pictures import tradeoff_charts
 from server.plan.tables import Asked, together
 from server.store.drafts import Draft, Outdated
 from server.stored_results import asked_now
+from server.work import reading
 
 #: The beginning of the history's words for a deleted question.
 DELETED_QUESTION = f"{DONE['delete']} question "
@@ -191,9 +192,12 @@ def _stored(draft: Draft, file: DraftFile, part: str, asked: Change) -> BaseResp
             )
     files = before | asked.form.taken
     if file.toml != draft.toml:
-        survey = read_draft(file.toml, files).survey
+        toml = file.toml
+        if asked.form.taken:  # a file of somebody else: see server.work.reading
+            toml, _ = reading.draft(toml, files, next(iter(asked.form.taken)))
+        survey = read_new(toml, files).survey
         if survey.id != draft.id:
             raise SurveyError(f"id: expected {draft.id}, which cannot change, got {survey.id}")
         what = f"{DONE.get(asked.do, asked.do)} {asked.part.replace('/', ' ')}"
-        the_store().drafts.change(draft, file.toml, g.researcher.name, what, asked.form.taken)
+        the_store().drafts.change(draft, toml, g.researcher.name, what, asked.form.taken)
     return redirect(f"/surveys/{draft.id}/edit?part={part}", 303)

@@ -13,7 +13,8 @@ from analysis.core.errors import SurveyError
 from server.console.mistakes import Mistake
 from server.editing.fields import DECIMAL
 from server.editing.forms import KINDS_IN_WORDS
-from server.forms import TOOLS, Imported, Wanted, read_form
+from server.forms import TOOLS, Imported, Wanted
+from server.work import reading
 
 #: The most bytes of a form that a page carries to the next one. A larger one is imported whole.
 CARRIED = 5 << 20
@@ -32,7 +33,7 @@ def carried() -> tuple[str, bytes] | None:
 
 def first_look(name: str, content: bytes, tool: str | None) -> str:
     """Return the page that asks which questions are kept, and for the bounds of numbers."""
-    imported = read_form(content, name, tool)
+    imported = reading.imported(content, name, tool)
     return render_template(
         "import.html",
         name=name,

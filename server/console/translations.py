@@ -17,7 +17,7 @@ from server.editing.draft_file import DraftFile
 from server.editing.draft_view import STUDY, DraftView
 from server.editing.fields import Form, in_languages, translated
 from server.editing.grids import Grids, settle
-from server.editing.reading import read_draft
+from server.editing.reading import read_new
 from server.extensions import the_store
 from server.store.drafts import Outdated
 
@@ -141,7 +141,7 @@ def translate(survey_id: str) -> BaseResponse | tuple[str, int]:
             for key in after:
                 file.put(part, key, after[key])
             settle(file, grids)
-            read_draft(file.toml, the_store().drafts.files(draft.id))
+            read_new(file.toml, the_store().drafts.files(draft.id))
         except (Outdated, SurveyError) as error:
             told = str(error).removeprefix("survey.toml: ")
             note(part, f"{_heading(part, file)}: {told}. Your text is not saved yet; see below.")

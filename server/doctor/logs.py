@@ -46,7 +46,7 @@ def _of_nginx(root: Path) -> Iterator[Check]:
     """Yield what nginx logs according to its files, where this user can read them."""
     file = root / "etc/nginx/nginx.conf"
     try:
-        text = re.sub(r"(?m)#.*$", "", file.read_text())
+        text = re.sub(r"#.*", "", file.read_text())
     except (OSError, UnicodeDecodeError):
         return
     wrong = [

@@ -58,7 +58,7 @@ def _follows(kept: Mapping[str, Any], name: str, text: str, setting: Setting) ->
 
 def _in_order(options: list[dict[str, Any]], asked: str, path: str) -> list[dict[str, Any]] | None:
     """Return options after one of them was moved or taken away, as the pressed button asked."""
-    found = re.fullmatch(rf"{path}:(up|down|remove):(\d{{1,4}})", asked)
+    found = re.fullmatch(rf"{re.escape(path)}:(up|down|remove):(\d{{1,4}})", asked)
     if found and int(found[2]) < len(options):
         place = int(found[2])
         option = options.pop(place)

@@ -18,6 +18,9 @@ from server.editing.spending import wave_total
 
 #: The name of a survey file that no one has given a name.
 NAME = "survey.toml"
+#: The most bytes of a draft, whose texts some pages read twice, and the most ranges of numbers. A
+#: survey file has 1,000 questions and notes at most.
+MOST_BYTES, MOST_RANGES = 1 << 20, 100
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,41 @@ def read_draft(text: str, files: Mapping[str, bytes]) -> Reading:
         If a mistake keeps it from being a survey. A problem of a `Reading` raises nothing.
     """
     return _read(text, tuple(files.items()))
+
+
+def read_new(text: str, files: Mapping[str, bytes]) -> Reading:
+    """Return what `read_draft` returns, of a file that is about to become a draft.
+
+    Errors are those of `read_draft` and of `check_size`.
+    """
+    check_size(text)
+    return read_draft(text, files)
+
+
+def check_size(text: str) -> None:
+    """Check that pages can read a draft while a request waits.
+
+    Raises
+    ------
+    SurveyError
+        If the file has more than `MOST_BYTES`, or more than `MOST_RANGES` of numbers.
+    """
+    if (size := len(text.encode())) > MOST_BYTES:
+        raise SurveyError(
+            f"{NAME}: expected at most {MOST_BYTES:,} bytes of a file that is edited here, got "
+            f"{size:,}; a longer one can be published by `deniable publish`"
+        )
+    given = parsed(text.removeprefix("\ufeff"), NAME).get("questions")
+    ranges = {
+        tuple(str(one.get(key)) for key in ("min", "max", "step"))
+        for one in (given if isinstance(given, list) else ())
+        if isinstance(one, dict) and one.get("kind") == "number"
+    }
+    if len(ranges) > MOST_RANGES:
+        raise SurveyError(
+            f"{NAME}: expected at most {MOST_RANGES} different ranges of numbers in a file that is "
+            f"edited here, since each needs a channel of its own, got {len(ranges)}"
+        )
 
 
 #: A page, its preview and its figures ask for the same draft one after the other.

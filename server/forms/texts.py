@@ -19,7 +19,18 @@ _LOST_WORDS = {
     "img": "an image", "video": "a video", "audio": "a recording", "iframe": "a frame",
     "a": "the address of a link", "script": "a program", "table": "the layout of a table",
 }  # fmt: skip
-_LOST = re.compile(r"<\s*(img|video|audio|iframe|a|script|table)\b", re.I)
+# Without (?a:…), re.I takes ſ for an s and ı for an i.
+_LOST = re.compile(r"<\s*((?a:img|video|audio|iframe|a|script|table))\b", re.I)
+#: The beginnings of parts that are no text, and the end of each.
+_HIDDEN = re.compile(r"<!--|<(?a:style|script)\b", re.I)
+_ENDS = {
+    "<!--": re.compile("-->"),
+    "<style": re.compile(r"</(?a:style)\s*>", re.I),
+    "<script": re.compile(r"</(?a:script)\s*>", re.I),
+}
+_BREAK = re.compile(r"<\s*(br|/p|/div|/li|/h\d)\s*/?>", re.I)
+#: Only a tag with an end: see `_without_tags`.
+_TAG = re.compile(r"<[a-zA-Z/!][^>]*>")
 
 
 def tag_of(language: str) -> str | None:
@@ -36,17 +47,41 @@ def tag_of(language: str) -> str | None:
 def plain(text: str) -> tuple[str, list[str]]:
     """Return a text without HTML, and what is lost with it, in words."""
     lost = sorted({_LOST_WORDS[found.lower()] for found in _LOST.findall(text)})
-    text = re.sub(r"<!--.*?-->|<(style|script)\b.*?</\1\s*>", "", text, flags=re.I | re.S)
-    lined = re.sub(r"<\s*(br|/p|/div|/li|/h\d)\s*/?>", "\n", text, flags=re.I)
-    bare = re.sub(r"<[a-zA-Z/!][^>]*>", "", lined) if "<" in lined else lined
+    bare = _without_tags(_BREAK.sub("\n", _without_hidden(text)))
     clean = "".join(c for c in unescape(bare) if c.isprintable() or c.isspace())
     # Spaces that keep words together stay what they are.
     return re.sub(r"[^\S\n\u00a0\u202f]+", " ", clean).strip(), lost
 
 
+def _without_hidden(text: str) -> str:
+    """Return a text without comments, styles and programs.
+
+    A part that has no end stays. No end of its sort is looked for again: another look at the rest
+    of the text for each beginning would take a time that grows with the square of its length.
+    """
+    kept, at, endless = list[str](), 0, set[str]()
+    for begin in _HIDDEN.finditer(text):
+        sort = begin[0].lower()
+        if begin.start() < at or sort in endless:
+            continue
+        end = _ENDS[sort].search(text, begin.end())
+        if end is None:
+            endless.add(sort)
+        else:
+            kept.append(text[at : begin.start()])
+            at = end.end()
+    return "".join([*kept, text[at:]])
+
+
+def _without_tags(text: str) -> str:
+    """Return a text without tags; behind the last ">" no tag has an end, and none is looked for."""
+    last = text.rfind(">") + 1
+    return _TAG.sub("", text[:last]) + text[last:]
+
+
 #: Between these stands the name of the question whose answer a text repeats, until it is known
 #: whether that question is imported.
-_PIPE = re.compile("\ue000([^\ue001]*)\ue001")
+_PIPE = re.compile("\ue000([^\ue000\ue001]*)\ue001")
 
 
 def answers_in(text: Any) -> list[str]:
@@ -74,12 +109,12 @@ class Languages:
     ----------
     tags : mapping
         The tag of each language, by its name in the source.
-    pipes : str
-        The pattern of what repeats an earlier answer in a text; its group is the question's name.
+    pipes : Pattern
+        Of what repeats an earlier answer in a text; its group is the question's name.
     """
 
     tags: Mapping[str, str]
-    pipes: str
+    pipes: re.Pattern[str]
 
     @property
     def several(self) -> Sequence[str]:
@@ -110,8 +145,8 @@ class Languages:
         changes: list[str] = []
         for name, tag in self.tags.items():
             clean, lost = plain(given.get(name, ""))
-            found[tag] = re.sub(
-                self.pipes, lambda pipe: f"\ue000{(pipe[1] or '').strip()}\ue001", clean
+            found[tag] = self.pipes.sub(
+                lambda pipe: f"\ue000{(pipe[1] or '').strip()}\ue001", clean
             )
             changes += [f"{one} is left out of its {what}" for one in lost]
         changes = list(dict.fromkeys(changes))

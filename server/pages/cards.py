@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from markupsafe import Markup
 
-_TAG = re.compile(r"<(/?)(table|thead|tbody|tr|th|td)\b([^>]*)>")
+_TAG = re.compile(r"<(/?)(table|thead|tbody|tr|th|td)\b([^<>]*)>")
 #: The role of each for a screen reader. Browsers forget it if styles show the element as a block.
 _ROLES = {"table": "table", "thead": "rowgroup", "tbody": "rowgroup", "tr": "row", "td": "cell"}
 
@@ -54,4 +54,4 @@ def _text(html: str) -> str:
     Text that is hidden from sight is left out: it has no place beside a cell.
     """
     seen = re.sub(r'<span class="hidden-text">[^<]*</span>', "", html)
-    return " ".join(re.sub(r"<[^>]*>", "", seen).split()).replace('"', "&#34;")
+    return " ".join(re.sub(r"<[^<>]*>", "", seen).split()).replace('"', "&#34;")

@@ -22,10 +22,12 @@ _TEMPLATES = Environment(
 )
 
 
+_TIED = re.compile(r"(?<=[εδρn]) (?==)|(?<=[εδρn] =) |(?<=±) (?=\d)|(?<=\d) (?=%)")
+
+
 def _tied(words: str) -> str:
     """Put no-break spaces into "ε = 1" and "± 5", and between a number and its "%"."""
-    tied = r"(?<=[εδρn]) (?==)|(?<=[εδρn] =) |(?<=±) (?=\d)|(?<=\d) (?=%)"
-    return re.sub(tied, "\N{NO-BREAK SPACE}", words)
+    return _TIED.sub("\N{NO-BREAK SPACE}", words)
 
 
 _TEMPLATES.filters |= {"cell": cell, "tied": _tied}

@@ -11,7 +11,7 @@ from analysis.survey.document import Table, plain
 from analysis.survey.json_schema import POSITIVE, TEXT, TRUE, Schema
 
 #: The form of a number in a form control or a CSV cell. ``client/kinds.js`` has it, too.
-_DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,2})?", re.ASCII)
+_DECIMAL = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,2})?", re.ASCII)
 _LONGEST = 400
 
 

@@ -23,7 +23,7 @@ from server.forms.limesurvey import structure, table
 from server.forms.limesurvey.kinds import NAMES, NO_CONDITION, Kinds
 from server.forms.limesurvey.source import Group, Question, Source
 
-_PIPE = r"\{(?:(\w+)(?:\.(?:shown|NAOK|code|value))?|[^\s{}][^{}]*)\}"
+_PIPE = re.compile(r"\{(?:(\w+)(?:\.(?:shown|NAOK|code|value))?|[^\s{}][^{}]*)\}")
 #: Attributes that are named as changes if they say something.
 _LEFT_OUT = {
     "em_validation_q": "its validation", "em_validation_sq": "its validation",

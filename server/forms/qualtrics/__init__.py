@@ -4,6 +4,7 @@ The format is not documented; what is read here is what exported files have: Sur
 Element of BL (blocks), FL (flow), SQ (questions) and others, which are settings.
 """
 
+import re
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
@@ -26,7 +27,9 @@ from server.forms.json_file import is_json_of, items, parsed, table
 from server.forms.qualtrics.kinds import Kinds, settings_of
 from server.forms.qualtrics.logic import words
 
-_PIPE = r"\$\{(?:q://(QID\d+)/Choice(?:Group/SelectedChoices|TextEntryValue|NumericEntryValue)|[^{}]+)\}"
+_PIPE = re.compile(
+    r"\$\{(?:q://(QID\d+)/Choice(?:Group/SelectedChoices|TextEntryValue|NumericEntryValue)|[^{}]+)\}"
+)
 #: Languages whose codes are Qualtrics' own.
 _CODES = {"zh-s": "zh-Hans", "zh-t": "zh-Hant", "es-eu": "es-ES", "sr-lat": "sr-Latn"}
 #: Keys of questions that are left out.

@@ -62,7 +62,7 @@ def condition(
 def words(logic: Any) -> str:
     """Return what Qualtrics wrote about logic, in words."""
     told = [
-        re.sub(r"<[^>]*>|&nbsp;", " ", str(part.get("Description", "")))
+        re.sub(r"<[^<>]*>|&nbsp;", " ", str(part.get("Description", "")))
         for group in _numbered(logic)
         for part in _numbered(group)
     ]

@@ -47,7 +47,7 @@ _LEFT_OUT = (
 _OF_SURVEY = (
     *("triggers", "calculatedValues", "completedHtmlOnCondition", "navigateToUrl", "timeLimit"),
 )
-_PIPE = r"\{([^{}]+)\}"
+_PIPE = re.compile(r"\{([^{}]+)\}")
 
 
 def is_ours(content: bytes, name: str) -> bool:

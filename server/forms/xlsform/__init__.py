@@ -89,7 +89,7 @@ class _Reader:
         title = settings.get("form_title") or settings.get("title") or re.sub(r"\.\w+$", "", name)
         known = settings.get("form_id") or settings.get("id_string") or re.sub(r"\.\w+$", "", name)
         tags = _languages([*survey, *choices], settings.get("default_language", ""))
-        self._languages = texts.Languages(tags, r"\$\{([^{}\n]{1,200})\}")
+        self._languages = texts.Languages(tags, re.compile(r"\$\{([^{}\n]{1,200})\}"))
         title = texts.plain(title)[0] or "Form"
         self.form = Form(title, known, languages=self._languages.several)
         self._places: dict[str, list[tuple[int, str]]] = {}

@@ -102,7 +102,7 @@ class Kinds:
         found, beside = self._bounds(row, kind)
         given = dict(
             re.findall(
-                r"(\w+)\s*=\s*(-?\d{1,12}(?:\.\d{1,6})?)(?![\d.])", row.get("parameters", "")
+                r"\b(\w+)\s*=\s*(-?\d{1,12}(?:\.\d{1,6})?)(?![\d.])", row.get("parameters", "")
             )
         )
         if kind == "range":

@@ -16,6 +16,10 @@ from server.forms.form import MOST_ROWS, FormError
 
 #: The most bytes that a workbook unpacks to.
 _UNPACKED = 64 << 20
+#: The most cells of all sheets that are read, up to the last of each row, and the last column.
+_MOST_CELLS, _MOST_COLUMNS = 1_000_000, 1_000
+#: The last row that a program for workbooks has.
+_LAST_ROW = 1_048_576
 _ENTITY = re.compile(rb"<!\s*(DOCTYPE|ENTITY)|<\x00!\x00D", re.I)
 _READERS = {
     ".xlsx": backends.xlsx_to_dict,
@@ -53,9 +57,9 @@ def workbook(content: bytes, name: str) -> dict[str, Any]:
         given: Any = content.decode("utf-8-sig") if text else BytesIO(content)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # openpyxl warns of styles that it does not know
+            last = _last_rows(content, name) if reader is backends.xlsx_to_dict else {}
             book = reader(given)
-            if reader is backends.xlsx_to_dict:
-                _check_gaps(content, name, book)
+            _check_gaps(name, book, last)
     except (RecursionError, FormError):
         raise
     except (PyXFormError, UnicodeDecodeError, ValueError, KeyError, OSError) as error:
@@ -97,15 +101,45 @@ def _check_archive(content: bytes, name: str) -> None:
         raise FormError(f"{name}: cannot be read as a workbook: it is damaged") from None
 
 
-def _check_gaps(content: bytes, name: str, book: Mapping[str, Any]) -> None:
+def _last_rows(content: bytes, name: str) -> dict[str, int]:
+    """Return the last row with something written in it of each sheet that is read.
+
+    What a sheet claims to be its size is not believed: A1:XFD1048576 would be 17 billion cells.
+    """
+    last: dict[str, int] = {}
+    cells = 0
+    book = openpyxl.load_workbook(BytesIO(content), read_only=True)
+    for sheet in book.worksheets:
+        title = sheet.title.lower() if len(book.sheetnames) > 1 else "survey"
+        if title not in _SHEETS:
+            continue
+        sheet.reset_dimensions()
+        for number, row in enumerate(sheet.iter_rows(values_only=True), 1):
+            cells += len(row)
+            if cells > _MOST_CELLS or number > _LAST_ROW:
+                raise FormError(
+                    f"{name}: the sheet {sheet.title}: expected at most {_MOST_CELLS:,} cells in "
+                    f"{_LAST_ROW:,} rows, got more: take away what stands beside and below the form"
+                )
+            written = row and [place for place, cell in enumerate(row, 1) if _is_written(cell)]
+            if not written:
+                continue
+            last[title] = number
+            if written[-1] > _MOST_COLUMNS:
+                raise FormError(
+                    f"{name}: the sheet {sheet.title}: expected at most {_MOST_COLUMNS:,} columns, "
+                    f"got something in column {written[-1]:,} of row {number:,}"
+                )
+    return last
+
+
+def _check_gaps(name: str, book: Mapping[str, Any], last: Mapping[str, int]) -> None:
     """Refuse sheets with rows below so many empty ones that pyxform does not look for more."""
-    for sheet in openpyxl.load_workbook(BytesIO(content), read_only=True).worksheets:
-        rows = enumerate(sheet.iter_rows(values_only=True), 1)
-        last = max((number for number, row in rows if any(map(_is_written, row))), default=0)
-        if sheet.title in _SHEETS and last > len(book.get(sheet.title, ())) + 1:
+    for title, number in last.items():
+        if number > len(book.get(title, ())) + 1:
             raise FormError(
-                f"{name}: the sheet {sheet.title} has rows below many empty ones, the last of them "
-                f"{last}: take the empty rows away"
+                f"{name}: the sheet {title} has rows below many empty ones, the last of them "
+                f"{number}: take the empty rows away"
             )
 
 
@@ -118,7 +152,7 @@ def _renamed(row: Mapping[Any, Any]) -> dict[str, str]:
     found: dict[str, str] = {}
     for column, value in row.items():
         text = str(value if value is not None else "").strip()
-        base, *rest = re.split(r"\s*::?\s*", str(column).strip(), maxsplit=1)
+        base, *rest = map(str.strip, re.split("::?", str(column).strip(), maxsplit=1))
         base = base.lower()
         if base == "bind" and rest and rest[0].lower() in _BOUND:
             base, rest = rest[0].lower(), []

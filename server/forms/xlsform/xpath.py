@@ -62,7 +62,7 @@ def bounds(text: str, is_whole: bool) -> tuple[dict[str, float], str]:
 
 class _Parser(Parser):
     TOKENS = re.compile(
-        r"""\s*(?:(?P<name>\$\{\s*[^}]*\})|(?P<text>'[^']*'|"[^"]*"|[‘’][^‘’]*’|“[^”]*”)"""
+        r"""\s*(?:(?P<name>\$\{[^}]*\})|(?P<text>'[^']*'|"[^"]*"|[‘’][^‘’]*’|“[^”]*”)"""
         r"""|(?P<number>-?\d+(?:\.\d+)?)|(?P<word>[A-Za-z][\w:-]*)|(?P<mark>!=|<=|>=|[=<>(),.]))"""
     )
 

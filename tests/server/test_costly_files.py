@@ -1,0 +1,94 @@
+"""Files of a few kilobytes that kept a processor busy for minutes are read at once, or refused."""
+
+import io
+import json
+import zipfile
+from base64 import b64encode
+
+import pytest
+from limits import run_within_cpu
+from test_importing import ROWS, book
+
+TITLES = """import json, sys
+from server.forms import read_form
+for part in json.load(sys.stdin):
+    title = part * 12_000
+    asked = {"type": "boolean", "name": "drove", "title": title}
+    content = json.dumps({"title": title, "pages": [{"elements": [asked]}]}).encode()
+    print(read_form(content, "form.json").questions)
+"""
+DRAFT = """import sys
+from analysis.core.errors import SurveyError
+from server.editing.reading import read_draft
+try:
+    read_draft(sys.stdin.read(), {})
+except SurveyError as error:
+    print(error)
+"""
+PIPED = """title = "S"
+id = "s"
+[[questions]]
+id = "q"
+kind = "yes-no"
+text = "One?"
+epsilon = 1
+[[questions]]
+id = "r"
+kind = "yes-no"
+text = "{}"
+epsilon = 1
+"""
+
+
+def test_titles_of_beginnings_without_ends_are_read() -> None:
+    parts = ["<script ", "<style>", "<!--", "<a ", "<!", "< ", "</script ", "&"]
+    assert run_within_cpu(TITLES, stdin=json.dumps(parts).encode()) == "1\n" * len(parts)
+
+
+@pytest.mark.parametrize("rest", ["a" * 90_000, "a " * 45_000])
+def test_a_text_whose_earlier_answer_has_no_end_is_refused(rest: str) -> None:
+    told = run_within_cpu(DRAFT, stdin=PIPED.format("{answer.q|" + rest).encode())
+    assert "text must be a text in which each answer is {answer.ID}" in told
+
+
+SHEETS = """import json, sys
+from base64 import b64decode
+from server.forms import FormError, read_form
+for book in json.load(sys.stdin):
+    try:
+        print(read_form(b64decode(book), "form.xlsx").questions)
+    except FormError as error:
+        print(error)
+"""
+SIZE = b'<dimension ref="A1:XFD1048576"/>'
+
+
+def claiming(size: bytes, row: bytes) -> bytes:
+    """Return a workbook of 5 KB whose sheets claim a size, and whose last row is this."""
+    changed = io.BytesIO()
+    with (
+        zipfile.ZipFile(io.BytesIO(book(ROWS))) as archive,
+        zipfile.ZipFile(changed, "w", zipfile.ZIP_DEFLATED) as other,
+    ):
+        for part in archive.namelist():
+            content = archive.read(part)
+            if part.startswith("xl/worksheets/sheet"):
+                begin, _, end = content.partition(b"<dimension")
+                content = begin + size + end.partition(b"/>")[2]
+                content = content.replace(b"</sheetData>", row + b"</sheetData>")
+            other.writestr(part, content)
+    assert len(changed.getvalue()) < 8 * 1024
+    return changed.getvalue()
+
+
+def test_a_workbook_is_not_read_up_to_the_size_that_it_claims() -> None:
+    told = {
+        b'<row r="1048576"><c r="XFD1048576" s="1"/></row>': "2",
+        b'<row r="1048576"><c r="A1048576"><v>1</v></c></row>': "rows below many empty ones",
+        b'<row r="7"><c r="XFD7"><v>1</v></c></row>': "at most 1,000 columns",
+        b'<row r="1e300"><c r="A7"><v>1</v></c></row>': "cells in 1,048,576 rows, got more",
+    }
+    books = [b64encode(claiming(SIZE, row)).decode() for row in told]
+    lines = run_within_cpu(SHEETS, stdin=json.dumps(books).encode()).splitlines()
+    assert len(lines) == len(told)
+    assert all(text in line for text, line in zip(told.values(), lines, strict=True))
