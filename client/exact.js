@@ -104,7 +104,7 @@ export function fewestParts([top, bottom], parts) {
 /** What a report of this worst ratio costs: the fewest whole millionths of ε that prove it. */
 export const micro = (ratio) => fewestParts(ratio, 1_000_000);
 
-/** The largest number of whole millionths that a number is not below. */
+/** The whole millionths in a number, rounded down exactly: floats are compared, not multiplied. */
 export function millionths(number) {
   const nearest = Math.round(number * 1e6);
   return nearest / 1e6 <= number ? nearest : nearest - 1;

@@ -179,8 +179,9 @@ const known = (memo, wave) =>
 
 /** What is known of a survey, and whether one more wave, of this price, `spends` too much. */
 export async function recall(survey, wave, price) {
-  const memo = renewed(await read(survey), survey, price);
-  if (price.owed(memo)) await reduce(survey, (old) => renewed(old, survey, price));
+  const old = await read(survey);
+  const memo = renewed(old, survey, price);
+  if (memo.spent > old.spent) await reduce(survey, (kept) => renewed(kept, survey, price));
   return { ...known(memo, wave), spends: overspends(memo, price(memo.times).cost) };
 }
 

@@ -198,7 +198,7 @@ export async function priceOf(survey, randomizers) {
     }
     return found;
   };
-  /** What the waves that were answered cost, beyond what was charged; undefined if it is nothing. */
+  /** What all answered waves cost beyond what was charged; undefined without optional/stated.js. */
   price.owed = ({ waves, times, ...charged }) => stated.owed?.(charged, priced.map((one) => {
     const answered = one.keys.length ? times[one.memory] ?? 0 : Object.keys(waves).length;
     return totals(one, answered, times);

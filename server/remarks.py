@@ -127,8 +127,8 @@ def _stated(question: Question) -> str:
             "format = 2, epsilon limits what a report reveals"
         )
     return (
-        "is stable, but a respondent who skips it once has another answer; so its waves cost as "
-        "much as those of an answer that changes; format = 2 needs required = true"
+        "its answer is stable, but a respondent who skips it once has another answer. So its waves "
+        "cost as much as those of an answer that changes; format = 2 needs required = true"
     )
 
 

@@ -51,7 +51,7 @@ def micro(ratio: Fraction) -> int:
 
 
 def millionths(epsilon: Fraction) -> int:
-    """Return an ε that may be spent in whole millionths, rounded down, so that it is a bound."""
+    """Return a limit on ε in whole millionths, rounded down."""
     return int(epsilon * MICRO)
 
 

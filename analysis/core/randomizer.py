@@ -90,11 +90,6 @@ class Randomizer(Generic[EncoderT, ChannelT]):
         """The cost of one report in millionths of ε, rounded up."""
         return micro(self.ratio)
 
-    @cached_property
-    def stated_charge(self) -> int:
-        """The cost by the stated ratio, by which reports of format 1 are accepted."""
-        return self.charge if self.limit is None else micro(self.limit)
-
     @property
     def forever(self) -> Fraction:
         """The largest ratio over any number of waves, if the answer never changes.
@@ -113,10 +108,10 @@ class Randomizer(Generic[EncoderT, ChannelT]):
 
         With a memory, it is the worst cost over all sequences of answers or, if `stable`, over
         those that never change. Protocol 1 charges memories of bits by a looser bound. If `stated`,
-        it is the cost by `stated_ratio`.
+        fresh reports cost what `stated_ratio` proves; a memory has no other ratio.
         """
         if self.stages is None:
-            return reports * (self.stated_charge if stated else self.charge)
+            return reports * (micro(self.stated_ratio) if stated else self.charge)
         return _spent(self.stages, self.encoder.apart, reports, stable, protocol)
 
     @property

@@ -187,15 +187,16 @@ class Laplace(Noise):
 
 
 class Gaussian(Noise):
-    """Discrete Gaussian noise, clamped to the range, so that its reports are pure.
+    """Discrete Gaussian noise, clamped to the range; it is ε-DP, with δ = 0.
 
     Canonne, Kamath and Steinke, "The discrete Gaussian for differential privacy", NeurIPS 2020.
-    Gaussian noise without bounds is private up to a δ alone. Clamping leaves a finite table, all of
+    Unclamped Gaussian noise satisfies only (ε, δ)-DP. Clamping leaves a finite table, all of
     whose reports are possible under every number, so that its largest ratio is finite: σ is the
     smallest at which that ratio is at most e^ε. Channel: encoder `grid` of M steps, `shift` with
     weights near e^(-z² / 2σ²).
 
-    It serves comparisons with central deployments. It takes more respondents than other noise.
+    It serves comparisons with central deployments. Above about ε = 1 it needs more respondents than
+    `Laplace`.
 
     With a `delta`, as in survey files of format 1, σ is the smallest at which the exact δ of the
     table at ε is at most this, and the true ε of its reports is larger than the one stated.

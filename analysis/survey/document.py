@@ -81,7 +81,7 @@ class Table:
         The languages of texts; empty if every text is a plain string.
     folder : Path
         Where the files lie that it names.
-    edition : int
+    file_format : int
         The ``format`` of the whole file.
     """
 
@@ -91,10 +91,10 @@ class Table:
         place: str,
         languages: Sequence[str] = (),
         folder: Path = Path(),
-        edition: int = 1,
+        file_format: int = 1,
     ) -> None:
         self._data, self.place, self.languages, self.folder = data, place, languages, folder
-        self.edition = edition
+        self.format = file_format
         self._known: list[str] = []
 
     def error(self, key: str, expected: str) -> SurveyError:

@@ -109,9 +109,12 @@ def thaw(data: dict[str, Any], version: str) -> Survey:
     survey, randomizers = data["survey"], data["randomizers"]
     if version_of(data) != version:
         raise ValueError(f"survey {survey['id']}: the stored form does not have version {version}")
-    edition = survey.get("format", FORMATS[0])
-    if type(edition) is not int or edition not in FORMATS:
-        raise ValueError(f"survey {survey['id']}: its format must be known, got {edition!r}")
+    file_format = survey.get("format", FORMATS[0])
+    if type(file_format) is not int or file_format not in FORMATS:
+        known = ", ".join(map(str, FORMATS))
+        raise ValueError(
+            f"survey {survey['id']}: format must be one of {known}, got {file_format!r}"
+        )
     drawn, marginals = _thawed_together(survey, randomizers)
     alone = [spec["id"] for spec in asked_in(survey) if spec["id"] not in marginals]
     if set(randomizers) != {*alone, *drawn}:
@@ -149,7 +152,7 @@ def thaw(data: dict[str, Any], version: str) -> Survey:
         if not mechanism.fits(domain):
             raise ValueError(f"question {spec['id']}: its mechanism does not fit its answers")
         question = Question(spec, randomizer, above(survey["questions"], spec))
-        if edition > 1 and question.charged_as_stated:
+        if file_format > 1 and question.charged_as_stated:
             raise ValueError(
                 f"question {spec['id']}: delta, and stable without required, need format 1"
             )

@@ -68,7 +68,7 @@ def _read_memory(table: Table, question: dict[str, Any], epsilon: Decimal) -> No
         raise table.error(
             "stable", "left out: with shows_if, a respondent who is not asked has another answer"
         )
-    if stable and table.edition > 1 and not question["required"]:
+    if stable and table.format > 1 and not question["required"]:
         raise table.error(
             "stable",
             "left out, unless required = true: a respondent who skips the question once has "
@@ -156,7 +156,7 @@ def _read_wishes(
             question["aim"] = aim
     if domain.prior_lengths and "prior" in heeded:
         _read_prior(table, question, domain.prior_lengths)
-    if "delta" in heeded and table.edition > 1:
+    if "delta" in heeded and table.format > 1:
         table.refuse("delta", "noise is clamped to the range, so epsilon limits every report")
     elif "delta" in heeded:
         usual = Decimal(USUAL_DELTA.numerator) / USUAL_DELTA.denominator

@@ -66,6 +66,11 @@ class Survey:
         """The survey's id, which all its versions share."""
         return str(self.spec["id"])
 
+    @property
+    def format(self) -> int:
+        """The format of the file that it was published from, one of `FORMATS`."""
+        return int(self.spec.get("format", FORMATS[0]))
+
     @cached_property
     def charge(self) -> int:
         """The cost of a respondent's first wave, in millionths of ε: the sum over all draws."""
@@ -124,7 +129,8 @@ class Survey:
         earlier releases rounded such a cap up if it was within a thousandth of a millionth of the
         next millionth, in floats, and drew reports by that.
         """
-        return millionths(self._cap + Fraction(1, 500 * MICRO))
+        # This is twice what devices added, since they multiplied in floats.
+        return millionths(self._cap + 2 * Fraction(1, 1000 * MICRO))
 
     @property
     def _cap(self) -> Fraction:
@@ -294,23 +300,14 @@ def spent_on(
 
 
 def repriced(before: Survey, after: Survey) -> tuple[str, ...]:
-    """Return the ids of the draws whose price another format changes, at the same stated ε.
-
-    A price that the author changes is not among them.
-    """
-    if before.spec.get("format") == after.spec.get("format"):
+    """Return the ids of the draws that another format charges by another rule."""
+    if before.format == after.format:
         return ()
-    earlier = {draw.id: draw for draw in before.draws}
-    kept = [(earlier[draw.id], draw) for draw in after.draws if draw.id in earlier]
+    rules = {draw.id: draw.charged_as_stated for draw in before.draws}
     return tuple(
         draw.id
-        for old, draw in kept
-        if old.spec["epsilon"] == draw.spec["epsilon"]
-        and any(
-            old.spent(n, stated=stated) != draw.spent(n, stated=stated)
-            for n in (1, 2)
-            for stated in (False, True)
-        )
+        for draw in after.draws
+        if rules.get(draw.id, draw.charged_as_stated) != draw.charged_as_stated
     )
 
 

@@ -64,7 +64,7 @@ def survey_of(document: dict[str, Any], place: str, folder: Path) -> Survey:
 
 def _read(table: Table) -> dict[str, Any]:
     """Return the checked form of a whole file."""
-    table.edition = table.take(
+    table.format = table.take(
         "format",
         lambda value: type(value) is int and value in FORMATS,
         f"one of {', '.join(map(str, FORMATS))}",
@@ -83,8 +83,8 @@ def _read(table: Table) -> dict[str, Any]:
     )
     table.languages = languages
     spec: dict[str, Any] = {"id": table.identifier(), "title": table.text("title")}
-    if table.edition > 1:
-        spec["format"] = table.edition
+    if table.format > 1:
+        spec["format"] = table.format
     if languages:
         spec["languages"] = languages
     spec |= read_study(table) | _read_days(table) | _read_access(table)
@@ -111,7 +111,7 @@ def _read(table: Table) -> dict[str, Any]:
         lambda cap: cap >= wave,
         default=wave,
     )
-    if table.edition > 1 and cap * MICRO % 1:
+    if table.format > 1 and cap * MICRO % 1:
         raise privacy.error("cap", "a number of at most six decimals")
     spec["privacy"] = {"cap": plain(cap)}
     privacy.finish()
@@ -173,7 +173,7 @@ def _read_entries(survey: Table, together: Together) -> list[dict[str, Any]]:
         kind = "note" if data.get("kind") == NOTE else "question"
         label = f'"{data["id"]}"' if isinstance(data.get("id"), str) else str(number)
         place = f"{survey.place}: {kind} {label}"
-        table = Table(data, place, survey.languages, survey.folder, survey.edition)
+        table = Table(data, place, survey.languages, survey.folder, survey.format)
         try:
             entry = _read_entry(table, domains, together, entries)
         except SurveyError as error:

@@ -32,7 +32,7 @@ stated.verify = (randomizer, most) => {
   must(delta <= most * (1 + 1e-9), `expected δ of at most ${most}`, delta);
 };
 
-/** What a report is worth at most, whatever was stated. */
+/** The largest ratio of a report's probabilities, whatever was stated. */
 stated.ratio = ({ encoder, channel }) =>
   CHANNELS[channel.name].ratio(channel, ENCODERS[encoder.name].apart?.(encoder));
 

@@ -34,7 +34,7 @@ from server.stored_results import Missing, asked_now
 from server.studies import templates
 from server.work import reading
 
-#: The most bytes of a draft's file, and of each file that it names.
+#: The most bytes of each uploaded file; a draft has fewer (`server.editing.reading.MOST_BYTES`).
 LARGEST = 4 << 20
 
 

@@ -18,8 +18,8 @@ from server.editing.spending import wave_total
 
 #: The name of a survey file that no one has given a name.
 NAME = "survey.toml"
-#: The most bytes of a draft, whose texts some pages read twice, and the most ranges of numbers. A
-#: survey file has 1,000 questions and notes at most.
+#: The most bytes of a draft, and the most ranges of numbers in it: some pages read it twice while a
+#: request waits.
 MOST_BYTES, MOST_RANGES = 1 << 20, 100
 
 

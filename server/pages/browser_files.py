@@ -99,7 +99,10 @@ def hash_of_all(files: Mapping[str, File]) -> str:
 
 
 def modules_of(files: Mapping[str, File], entries: Iterable[str]) -> list[tuple[str, str]]:
-    """Return the modules that a page runs, with their hashes: the entries, then all they import.
+    """Return the modules that a page runs, with their hashes, in the order in which they run.
+
+    Each comes after all that it imports: a page that names them so asks for each one with its hash
+    before any `import` asks for it without.
 
     Raises
     ------
@@ -107,31 +110,15 @@ def modules_of(files: Mapping[str, File], entries: Iterable[str]) -> list[tuple[
         If a module imports one that is not there.
     """
     hashes: dict[str, str] = {}
-    waiting = [*entries]
-    while waiting:
-        name = waiting.pop(0)
-        if name in hashes:
-            continue
-        if name not in files:
-            raise ValueError(f"modules: expected {name} among the files of client/, got none")
-        hashes[name] = files[name].integrity
-        waiting += _imports_of(files, name)
-    return list(hashes.items())
-
-
-def in_order(files: Mapping[str, File], entries: Iterable[str]) -> list[tuple[str, str]]:
-    """Return the same modules with their hashes in the order in which they run.
-
-    Each comes after all that it imports: a page that names them so asks for each one with its hash
-    before any `import` asks for it without.
-    """
-    hashes: dict[str, str] = {}
 
     def add(name: str) -> None:
-        if name not in hashes:
-            for imported in _imports_of(files, name):
-                add(imported)
-            hashes[name] = files[name].integrity
+        if name in hashes:
+            return
+        if name not in files:
+            raise ValueError(f"modules: expected {name} among the files of client/, got none")
+        for imported in _imports_of(files, name):
+            add(imported)
+        hashes[name] = files[name].integrity
 
     for entry in entries:
         add(entry)

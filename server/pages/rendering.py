@@ -39,7 +39,6 @@ from server.pages.browser_files import (
     Resource,
     hash_of_all,
     import_map,
-    in_order,
     integrity_of,
     modules_of,
 )
@@ -176,12 +175,10 @@ class Pages:
 
         The `optional` modules run first, and add to the program what only some surveys need.
         """
-        entries = [*optional, f"page/{name}.js"]
-        modules = modules_of(self.files, entries)
+        modules = modules_of(self.files, [*optional, f"page/{name}.js"])
         pinned = import_map(modules)
         content = self._templates.get_template(f"{name}.html").render(
             modules=modules,
-            scripts=in_order(self.files, entries),
             import_map=Markup(pinned),
             hash_of_all=hash_of_all(self.files),
             **spoken(languages),

@@ -8,7 +8,7 @@ from typing import Any
 
 from analysis.survey.batches import Cell, Steps
 from analysis.survey.freeze import thaw
-from analysis.survey.survey import FORMATS, Survey, repriced
+from analysis.survey.survey import Survey, repriced
 from server.decision import WHOLE, CellChange, Key
 from server.store.database import Database
 from server.store.errors import StoreError
@@ -74,10 +74,9 @@ class Surveys:
         if changed:
             raise StoreError(
                 f"{survey.id}: expected the prices at which people have answered, got format = "
-                f"{survey.spec.get('format', FORMATS[0])}, which changes those of "
-                f"{', '.join(changed)}. What they spent counts against the cap at the new prices. "
-                "Leave the format as it was, or confirm the new prices "
-                "(deniable publish --new-prices)"
+                f"{survey.format}, which changes those of {', '.join(changed)}. What they spent "
+                "counts against the cap at the new prices. Leave the format as it was, or confirm "
+                "the new prices (deniable publish --new-prices)"
             )
 
     def publish(self, survey: Survey, is_trial: bool = False, new_prices: bool = False) -> bool:

@@ -1,4 +1,4 @@
-"""Files of others are read in a process of their own, under limits of CPU and memory.
+"""Read files from others in a separate process, under limits of CPU and memory.
 
 A file that costs more than it should ends the process that reads it, and nothing else. A second
 process, which has imported what readers need, starts one for each file. It ends with the process
@@ -28,8 +28,8 @@ from server.forms import Imported, Wanted, read_form
 #: Seconds of CPU, bytes of memory beside what the process begins with, and seconds on a busy
 #: machine that reading the files of one request may take.
 SECONDS, MEMORY, LONGEST = 20, 1 << 30, 120
-#: The most requests of a process that wait until the files of another one are read.
-MOST_WAITING = 4
+#: The most requests of this process that wait while the files of another request are read.
+MOST_REQUESTS_WAITING = 4
 #: The program that waits for files.
 COMMAND = [sys.executable, "-P", "-m", "server.work.reading"]
 #: Seconds without files after which the process that waits for them ends.
@@ -86,7 +86,7 @@ _READERS: dict[str, Callable[..., Any]] = {
     "draft": _draft,
 }
 
-_ONE_AT_A_TIME, _WAITING = threading.Lock(), threading.BoundedSemaphore(MOST_WAITING)
+_ONE_AT_A_TIME, _WAITING = threading.Lock(), threading.BoundedSemaphore(1 + MOST_REQUESTS_WAITING)
 _PROCESS: "list[subprocess.Popen[bytes]]" = []
 
 
@@ -111,15 +111,16 @@ def _read(reader: str, name: str, *given: Any) -> Any:
         return result
     if kind == "refused":
         raise result
-    told = {
+    messages = {
         "time": f"it took more than {SECONDS} seconds to read, and was given up",
         "ended": "the process that reads files ended; try again",
+        "killed": "the system ended the process that read it, perhaps for want of memory",
         "memory": f"it took more than {MEMORY >> 30} GiB of memory to read, and was given up",
     }
-    raise SurveyError(f"{name}: {told.get(kind, 'it cannot be read; the log says where')}")
+    raise SurveyError(f"{name}: {messages.get(kind, 'it cannot be read; the log says where')}")
 
 
-def _asked(what: tuple[str, Any]) -> tuple[str, Any]:
+def _asked(to_read: tuple[str, Any]) -> tuple[str, Any]:
     if not _PROCESS or _PROCESS[0].poll() is not None:
         stop()
         _PROCESS.append(
@@ -134,7 +135,7 @@ def _asked(what: tuple[str, Any]) -> tuple[str, Any]:
     assert sender is not None
     assert receiver is not None
     try:
-        _send(sender, pickle.dumps(what))
+        _send(sender, pickle.dumps(to_read))
         answer: tuple[str, Any] = pickle.loads(_received(receiver))
     except (OSError, EOFError):
         stop()
@@ -149,10 +150,10 @@ def _send(to: IO[bytes], content: bytes) -> None:
 
 def _received(source: IO[bytes]) -> bytes:
     """Return a message; raise EOFError if there is none any more."""
-    parts = [source.read(_LENGTH.size)]
-    if len(parts[0]) < _LENGTH.size:
+    head = source.read(_LENGTH.size)
+    if len(head) < _LENGTH.size:
         raise EOFError
-    (length,) = _LENGTH.unpack(parts[0])
+    (length,) = _LENGTH.unpack(head)
     content = source.read(length)
     if len(content) < length:
         raise EOFError
@@ -189,8 +190,8 @@ def _limited(what: bytes) -> bytes:
         return answer
     if status in (-signal.SIGXCPU, -signal.SIGALRM):
         return pickle.dumps(("time", None))
-    # The kernel kills what takes the memory that others need.
-    return pickle.dumps(("memory" if status in (_NO_MEMORY, -signal.SIGKILL) else "failed", None))
+    reasons = {_NO_MEMORY: "memory", -signal.SIGKILL: "killed"}
+    return pickle.dumps((reasons.get(status, "failed"), None))
 
 
 def _answer(what: bytes, to: int) -> int:
@@ -215,7 +216,7 @@ def _answer(what: bytes, to: int) -> int:
 
 
 def _size() -> int:
-    """Return the bytes of addresses that this process has."""
+    """Return the size of this process's address space, in bytes."""
     with open("/proc/self/statm", encoding="ascii") as file:
         return int(file.read().split()[0]) * resource.getpagesize()
 

@@ -131,7 +131,7 @@ def test_noise_with_a_delta_is_accounted_by_its_largest_ratio(tmp_path: Path) ->
     survey = made(tmp_path, NOISY.replace("1e-5", "0.01").format("a", "A", 1), cap=1000)
     (question,) = survey.questions
     assert question.randomizer.delta > 0
-    assert question.randomizer.charge > question.randomizer.stated_charge == 1_000_000
+    assert question.randomizer.charge > question.spent(1, stated=True) == 1_000_000
     row = row_of(survey, 3)
     assert (row.method, row.delta) == ("sum", 0)
     assert row.epsilon_sum == row.epsilon == in_epsilon(3 * question.randomizer.charge)

@@ -6,6 +6,7 @@ import json
 import pickle
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +89,7 @@ def test_if_a_reader_is_killed_nothing_is_stored(
     name = "form.json" if how == "tool" else "other.toml"
     sent = [(io.BytesIO(json.dumps({"pages": []}).encode()), name)]
     answer = post(signed_in("bob"), "/surveys/new", how=how, files=sent)
-    assert f"{name}: it took more than 1 GiB of memory to read" in answer.text
+    assert f"{name}: the system ended the process that read it" in answer.text
     assert [draft.id for draft in store.drafts.all()] == before
 
 
@@ -137,3 +138,13 @@ def test_the_editor_stores_no_text_that_makes_a_draft_too_long(
     assert answer.status_code == 422
     assert f"expected at most {MOST_BYTES:,} bytes" in answer.text
     assert "One? One?" not in toml(store, "full")
+
+
+def test_more_requests_than_may_wait_are_asked_to_come_again() -> None:
+    with ExitStack() as waiting:
+        for _ in range(1 + reading.MOST_REQUESTS_WAITING):
+            waiting.enter_context(reading._WAITING)
+        with pytest.raises(SurveyError, match=r"form\.json: other files are being read"):
+            reading.imported(b"{}", "form.json", None)
+    with pytest.raises(SurveyError, match="expected a questionnaire"):
+        reading.imported(b"[]", "form.json", None)
