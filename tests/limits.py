@@ -5,8 +5,10 @@ hundred times what a step takes there. A test that is about time compares two du
 same run, by `timed` or `stopwatch`, or counts what was done.
 """
 
+import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -15,6 +17,8 @@ T = TypeVar("T")
 MOMENT = 180.0
 #: Seconds after which a program hangs that does all of its work in this time.
 LONG = 900.0
+#: CPU seconds after which a computation of a second has no end.
+ENDLESS = 120.0
 
 
 def wait_until(holds: Callable[[], object], seconds: float = LONG) -> float:
@@ -36,3 +40,19 @@ def timed(call: Callable[[], T]) -> tuple[T, float]:
     """Return the result of a call, and its seconds; compare these with others of the same run."""
     passed = stopwatch()
     return call(), passed()
+
+
+@contextmanager
+def computed(within: float = ENDLESS) -> Iterator[None]:
+    """End a block with AssertionError once this process has computed for so many CPU seconds."""
+
+    def end(*_: object) -> None:
+        raise AssertionError(f"not computed within {within:g} CPU seconds")
+
+    before = signal.signal(signal.SIGVTALRM, end)
+    signal.setitimer(signal.ITIMER_VIRTUAL, within)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
