@@ -6,10 +6,12 @@ same run, by `timed` or `stopwatch`, or counts what was done.
 """
 
 import resource
+import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -20,6 +22,8 @@ MOMENT = 180.0
 LONG = 900.0
 #: Seconds of CPU for a program that needs one or two, most of them to import what it uses.
 CPU = 25
+#: CPU seconds after which a computation of a second has no end.
+ENDLESS = 120.0
 
 
 def wait_until(holds: Callable[[], object], seconds: float = LONG) -> float:
@@ -57,3 +61,19 @@ def run_within_cpu(code: str, *arguments: str, stdin: bytes = b"") -> str:
     )
     assert done.returncode == 0, f"ended with {done.returncode}: {done.stderr[-2000:].decode()}"
     return done.stdout.decode()
+
+
+@contextmanager
+def computed(within: float = ENDLESS) -> Iterator[None]:
+    """End a block with AssertionError once this process has computed for so many CPU seconds."""
+
+    def end(*_: object) -> None:
+        raise AssertionError(f"not computed within {within:g} CPU seconds")
+
+    before = signal.signal(signal.SIGVTALRM, end)
+    signal.setitimer(signal.ITIMER_VIRTUAL, within)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)

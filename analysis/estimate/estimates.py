@@ -221,7 +221,7 @@ def shares_together(question: Question) -> int:
         return 1 if domain.is_open else len(domain.terms) + domain.no_answer
     shares = question.mechanism.shares(question.randomizer, domain).values
     means = question.mechanism.means(question.randomizer, domain)
-    return max(1, len(shares) + sum(mean.is_share for mean in means))
+    return max(1, len(shares) + sum(domain.is_share(mean.term) for mean in means))
 
 
 def _quantities(
@@ -237,7 +237,7 @@ def _quantities(
     supports, trials = shares.count(counts)
     quantities = [
         mean_quantity(mean, counts, n, single_level).one_of(together)
-        if mean.is_share
+        if domain.is_share(mean.term)
         else mean_quantity(mean, counts, n, level)
         for mean in mechanism.means(randomizer, domain)
     ]

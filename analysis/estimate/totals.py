@@ -174,7 +174,7 @@ class _Known:
             share, count, trials = self.shares[row.term]
             return count_total(share, count, trials, self.people, level)
         mean = self.means.get(row.term)
-        if mean is not None and (mean.is_share or mean.term == MEAN):
+        if mean is not None and (row.term == MEAN or self.question.domain.is_share(row.term)):
             return self._of_mean(mean, row, level)
         if self.question.domain.estimand is Estimand.TEXTS:
             interval = Interval(row.conf_low, row.conf_high, row.conf_method)

@@ -125,11 +125,6 @@ class Mean:
         return np.array(self.scores, dtype=float), np.array(self.present, dtype=float)
 
     @property
-    def is_share(self) -> bool:
-        """Return whether it is the mean of an indicator over all respondents."""
-        return self.squares == self.scores and len(set(self.present)) == 1
-
-    @property
     def poisoning(self) -> float:
         """The number of honest people that a fake outweighs, if each can move it by `width`."""
         if self.second is not None:

@@ -83,7 +83,7 @@ def draw_estimates(survey: Survey, rows: Sequence[Estimate]) -> Iterable[Picture
         means = {
             mean.term: (float(mean.low), float(mean.low) + float(mean.width))
             for mean in question.mechanism.means(question.randomizer, question.domain)
-            if not mean.is_share
+            if not question.domain.is_share(mean.term)
         }
         if means:
             low, high = next(iter(means.values()))

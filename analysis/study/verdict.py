@@ -103,7 +103,7 @@ def _counted(question: Question, rows: Sequence[Estimate]) -> tuple[list[Estimat
     means = {
         mean.term: mean
         for mean in question.mechanism.means(question.randomizer, question.domain)
-        if not mean.is_share
+        if not question.domain.is_share(mean.term)
     }
     if question.domain.estimand is Estimand.MEAN:
         return [row for row in rows if row.term == "mean"], float(means["mean"].width)

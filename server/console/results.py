@@ -119,7 +119,7 @@ def _part(
     means = {
         mean.term: mean
         for mean in question.mechanism.means(question.randomizer, question.domain)
-        if not mean.is_share
+        if not question.domain.is_share(mean.term)
     }
     if means and "mean" not in means:
         # The items of a ranking, whose means are of their ranks.

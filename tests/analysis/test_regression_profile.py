@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from limits import computed
 from narrowing import not_none
 from numpy.typing import NDArray
 from scipy.optimize import brentq, minimize
@@ -268,3 +269,52 @@ def test_predictions_follow_the_profile() -> None:
     assert not_none(second.conf_low) < 0.3 < not_none(second.conf_high)
     assert not_none(second.conf_high) - not_none(second.conf_low) < 0.15
     assert {row.conf_method for row in rows.values()} == {"profile"}
+
+
+# Maxima at infinity
+
+WARNER = np.array([[0.75, 0.25], [0.25, 0.75]])
+
+
+def _of_codes(codes: NDArray[np.int64], x: Array) -> tuple[Term, ...]:
+    with computed():
+        return regress("y ~ x", [from_matrix("y", ["0", "1"], codes, WARNER)], {"x": x}).terms
+
+
+def _mirrored(terms: tuple[Term, ...]) -> list[float]:
+    return [-limit for term in terms for limit in (term.conf_high, term.conf_low) if limit]
+
+
+@pytest.mark.parametrize(("n", "ones"), [(200, 160), (200, 200), (600, 450), (600, 480)])
+def test_exchanged_codes_mirror_all_limits_if_the_likeliest_share_is_1(n: int, ones: int) -> None:
+    x = np.random.default_rng(1).normal(size=n)
+    codes = (np.arange(n) < ones).astype(np.int64)
+    terms = _of_codes(codes, x)
+    assert terms[0].estimate == inf
+    limits = [limit for term in terms for limit in (term.conf_low, term.conf_high) if limit]
+    assert limits == pytest.approx(_mirrored(_of_codes(1 - codes, x)), rel=2e-4)
+
+
+def _steepest(x: Array) -> float:
+    """Return the slope at which the profile has the quantile, over a grid of places where x splits.
+
+    Reports are 1 if x > 0, and otherwise 0.
+    """
+    places = np.linspace(-0.05, 0.05, 401)[:, None]
+
+    def above(slope: float) -> float:
+        shares = expit(slope * (x - places))
+        fits = np.log(np.where(x > 0, 0.25 + shares / 2, 0.75 - shares / 2)).sum(axis=1)
+        return 2 * (len(x) * log(0.75) - float(fits.max())) - CUTOFF
+
+    return float(brentq(above, 1, 10_000, rtol=1e-6))
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_reports_that_a_predictor_separates_have_the_limit_of_a_grid(seed: int) -> None:
+    x = np.random.default_rng(seed).normal(size=600)
+    codes = (x > 0).astype(np.int64)
+    up, down = _of_codes(codes, x)[1], _of_codes(1 - codes, x)[1]
+    assert (up.conf_high, down.conf_low) == (inf, -inf)
+    assert up.conf_low == pytest.approx(_steepest(x), rel=1e-3)
+    assert down.conf_high == pytest.approx(-_steepest(x), rel=1e-3)

@@ -1,5 +1,6 @@
 """The verdict on a question says what its intervals show, and how many people are needed."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 
 from analysis.core.domain import OTHER
-from analysis.estimate.estimates import Estimate, estimates
+from analysis.estimate.estimates import Estimate, estimates, shares_together
 from analysis.study.planning import expected
 from analysis.study.verdict import ROUGH, SHARP, Verdict, half_width, verdict
 from analysis.survey.question import Question
@@ -146,3 +147,37 @@ def test_the_verdict_says_if_no_number_is_enough(survey: Survey) -> None:
 def test_without_estimates_there_is_no_verdict(survey: Survey) -> None:
     question, _ = told(survey, "met", 1)
     assert judged(question, []).sentence == "These reports show nothing."
+
+
+@pytest.mark.parametrize("mechanism", ["duchi", "laplace", "gaussian", "optimal"])
+def test_a_mean_of_two_reports_is_no_share(read: Callable[[str], Survey], mechanism: str) -> None:
+    # Its scores are those of an indicator, but no value has its name.
+    survey = read(
+        'id = "s"\ntitle = "S"\n[[questions]]\nid = "pay"\nkind = "number"\ntext = "?"\nmin = 0\n'
+        f'max = 20\nrequired = true\nepsilon = 0.5\nmechanism = "{mechanism}"\n'
+    )
+    (question,) = survey.questions
+    tally = np.zeros(question.randomizer.shape, dtype=np.int64)
+    tally[0, [0, -1]] = 600, 400
+    rows = [row for row in estimates(survey, {"pay": tally}) if row.term == "mean"]
+    width = rows[0].conf_high - rows[0].conf_low
+    assert half_width(question, rows) == pytest.approx(width / 2)
+
+
+@pytest.mark.parametrize("mechanism", ["krr", "optimal", "exponential"])
+def test_the_mean_of_a_scale_of_two_points_is_no_share(
+    read: Callable[[str], Survey], mechanism: str
+) -> None:
+    survey = read(
+        'id = "s"\ntitle = "S"\n[[questions]]\nid = "mood"\nkind = "scale"\ntext = "?"\n'
+        f'points = [1, 9]\nrequired = true\nepsilon = 1\nmechanism = "{mechanism}"\n'
+    )
+    (question,) = survey.questions
+    assert shares_together(question) == 2
+    rows = estimates(survey, {"mood": np.array([[600, 400]])})
+    # The mean lies between 1 and 9, and its interval is eight times as wide as those of shares.
+    assert {row.term for row in rows} == {"mean", "1", "9"}
+    widths = [row.conf_high - row.conf_low for row in rows if row.term != "mean"]
+    assert half_width(question, rows) == pytest.approx(max(widths) / 2)
+    half = expected(question, 1000, rng=np.random.default_rng(0)).half_width
+    assert half == pytest.approx(0.0680178, abs=2e-5)

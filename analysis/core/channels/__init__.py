@@ -61,6 +61,8 @@ class Channel(Protocol):
     def contrasts(self, apart: Apart = ()) -> Array | None:
         """Return (pairs, reports, 2) probabilities of reports under the two inputs of some pairs.
 
+        They may be weights instead: whole numbers, with one sum for all inputs.
+
         Whatever ratio of probabilities is asked for, one of these pairs, in one of its two orders,
         is at least as easy to distinguish as any other pair of inputs. Reports of an equal ratio
         may be merged into one. If there is only one pair, both of its orders are equally easy to

@@ -67,12 +67,12 @@ class OneSymbol(ABC):
         total = sum(row)
         return ((output, Fraction(weight, total)) for output, weight in enumerate(row))
 
-    def contrasts(self, apart: Apart = ()) -> Floats | None:
+    def contrasts(self, apart: Apart = ()) -> Array | None:
         if self.inputs**2 * self.symbols > _COMPARED:
             return None
         rows = np.array(list({tuple(self.weights(symbol)) for symbol in range(self.inputs)}))
         pairs = list(permutations(range(len(rows)), 2)) or [(0, 0)]
-        return np.asarray(np.moveaxis(rows[pairs], 1, 2) / rows[0].sum())
+        return np.asarray(np.moveaxis(rows[pairs], 1, 2))
 
     def moments(self, symbol: int) -> tuple[Floats, Floats]:
         row = np.array(self.weights(symbol), dtype=float)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import pairwise
 from math import exp, expm1, inf, log, log1p
 from typing import TypeVar
 
@@ -12,11 +13,12 @@ from scipy.special import expit, ndtr
 
 from analysis.core.errors import check_count, check_delta, check_order, check_positive
 from analysis.core.joint_randomizer import AnyDraw
+from analysis.core.types import Array
 from analysis.privacy.accounting.lattice import ULP
 
 #: The number of parts into which a continuous loss above 0 is cut.
 _PARTS = 2000
-#: The error of ratios of probabilities with up to 400 bits each.
+#: The error of losses of reports with up to 400 bits each.
 _PAD = 1e-12
 
 _T = TypeVar("_T")
@@ -71,6 +73,9 @@ class PrivacyLoss:
     infinite: float
     plain: Total
     rounding: float = 16 * ULP
+
+    def __post_init__(self) -> None:
+        assert (np.diff(self.losses) >= 0).all(), "losses must rise"
 
     @classmethod
     def of(cls, randomizer: AnyDraw) -> "PrivacyLoss":
@@ -236,40 +241,56 @@ def _of(randomizer: AnyDraw) -> PrivacyLoss:
         losses = np.log1p((ps - qs) / qs)
     told = np.isfinite(losses)
     infinite = float(ps[~told].sum())
-    return _mixture(losses[told] + _PAD, (ps + qs)[told], plain, infinite)
+    # Ratios rise, but the floats of almost equal ones may not. With a δ, losses may exceed ε.
+    losses = np.maximum.accumulate(losses[told] + _PAD)
+    losses = np.minimum(losses, inf if plain.delta else plain.epsilon)
+    return _mixture(losses, (ps + qs)[told], plain, infinite)
 
 
-def _told_best(pairs: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _told_best(pairs: Array) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the probabilities P > Q of a pair that dominates all of these (pairs, reports, 2).
 
     Ratios rise. The sets of reports whose ratio exceeds a bound give points (Q, P). Their upper
     hull over all pairs is the dominating pair, whose hockey-stick divergence is max(P - e^ε Q).
+    Points are whole numbers: the rounding of sums would make edges between points that are equal,
+    at any ratio.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = np.where(pairs[..., 0] > pairs[..., 1], pairs[..., 0] / pairs[..., 1], 0.0)
     order = np.argsort(-ratios, axis=1)
-    sorted_ = np.where((ratios > 0)[..., None], pairs, 0.0)
+    sorted_ = np.where((ratios > 0)[..., None], pairs, 0)
     sorted_ = np.take_along_axis(sorted_, order[..., None], axis=1)
+    total = float(pairs[0, :, 0].sum())
     if len(pairs) == 1:
-        telling = sorted_[0][sorted_[0, :, 0] > 0][::-1]
+        telling = sorted_[0][sorted_[0, :, 0] > 0][::-1] / total
         return telling[:, 0], telling[:, 1]
-    points = np.cumsum(sorted_, axis=1).reshape(-1, 2)
+    whole, whole_total = _whole(sorted_, total)
+    points = np.cumsum(whole, axis=1).reshape(-1, 2)
     points = points[np.lexsort((-points[:, 0], points[:, 1]))]
     rising = np.append(True, points[1:, 0] > np.maximum.accumulate(points[:, 0])[:-1])
-    hull = [(0.0, 0.0)]
+    hull = [(0, 0)]
     for p, q in points[rising].tolist():
         while len(hull) > 1 and _turns_left(hull[-2], hull[-1], (p, q)):
             hull.pop()
         hull.append((p, q))
-    edges = np.diff(np.array(hull), axis=0)[::-1]
-    edges = edges[edges[:, 0] > edges[:, 1]]
-    # These are differences of sums up to 1.
-    return edges[:, 0] + 4 * ULP, edges[:, 1]
+    edges = [(p - p0, q - q0) for (p0, q0), (p, q) in pairwise(hull)]
+    told = np.array(
+        [(p / whole_total, q / whole_total) for p, q in reversed(edges) if p > q]
+    ).reshape(-1, 2)
+    return told[:, 0], told[:, 1]
 
 
-def _turns_left(
-    first: tuple[float, float], second: tuple[float, float], third: tuple[float, float]
-) -> bool:
+def _whole(weights: Array, total: float) -> tuple[Array, int]:
+    """Return weights and their total as whole numbers in the same proportions, exactly."""
+    if weights.dtype.kind == "i":
+        return weights, int(total)
+    parts, powers = np.frexp(np.append(weights, total))
+    powers = np.where(parts > 0, powers - powers[parts > 0].min(), 0)
+    whole = np.ldexp(parts, 53).astype(np.int64).astype(object) << powers.astype(object)
+    return whole[:-1].reshape(weights.shape), whole[-1]
+
+
+def _turns_left(first: tuple[int, int], second: tuple[int, int], third: tuple[int, int]) -> bool:
     """Return whether the second of three points (P, Q) is not above the line through the others."""
     rise, run = second[0] - first[0], second[1] - first[1]
     return rise * (third[1] - first[1]) <= (third[0] - first[0]) * run
@@ -302,6 +323,9 @@ def _mixture(
     """
     told = epsilons > 0
     epsilons, weights = epsilons[told], weights[told]
+    # Reports of equal probabilities, whose floats differ, would count under both orders.
+    beyond = np.cumsum(weights[::-1])[::-1] - (1 - infinite + 4 * ULP * len(weights))
+    weights = np.where(beyond > 0, np.maximum(weights - beyond, 0), weights)
     ones, others = weights * expit(epsilons), weights * expit(-epsilons)
     nothing = 1.0 - infinite - float(weights.sum())
     # This bounds the rounding errors of the sum. At a δ of 1, nothing is left.

@@ -177,8 +177,8 @@ def _of_means(case: _Case) -> HalfWidth:
     """Return the worst share without support counts, found by the normal law, then by tallies."""
     randomizer, domain = case.question.randomizer, case.question.domain
     candidates = []
-    means = (mean for mean in case.question.mechanism.means(randomizer, domain) if mean.is_share)
-    for mean in _stated(means, case.terms):
+    means = case.question.mechanism.means(randomizer, domain)
+    for mean in _stated((mean for mean in means if domain.is_share(mean.term)), case.terms):
         truth = case.truth or two_values(mean, randomizer, domain, case.n, case.level)
         law = Law(randomizer, domain, truth)
         true = share_of(domain, truth, mean.term)

@@ -108,7 +108,7 @@ def _worst_squares(
     scores = mean.floats[0]
     laws = [Law(randomizer, domain, Truth((value,), (1.0,))) for value in values]
     squares = np.array([law.second(scores, scores) for law in laws])
-    there = np.array([domain.counts_for(value, mean.term) for value in values])
+    there = np.array([law.first(scores) > 0.5 for law in laws])
     first = int(np.where(there, squares, -1.0).argmax())
     other = int(np.where(there, -1.0, squares).argmax())
     return (float(squares[first]), float(squares[other])), (values[first], values[other])
@@ -139,5 +139,6 @@ def _worst_of_shares(
     if shares:
         return max(float(share.variance(_GRID).max()) for share in shares)
     means = mechanism.means(randomizer, domain)
-    squares = [_worst_squares(mean, randomizer, domain)[0] for mean in means if mean.is_share]
+    shares_alone = [mean for mean in means if domain.is_share(mean.term)]
+    squares = [_worst_squares(mean, randomizer, domain)[0] for mean in shares_alone]
     return max(float((_GRID * a + (1 - _GRID) * b - _GRID**2).max()) for a, b in squares)

@@ -76,8 +76,7 @@ class Side:
                 value = share_of(domain, truth_of(question, value), term)
             return cls(term, share, None, None, value, share.variance(value), True)
         mean = means[term]
-        # Numbers that are rounded to the ends of their range also have the scores of a share.
-        is_share = mean.is_share and domain.estimand is Estimand.SHARES
+        is_share = domain.is_share(term)
         if isinstance(truth, Mapping):
             law = Law(randomizer, domain, truth_of(question, truth))
         elif is_share:

@@ -59,7 +59,7 @@ def compared(question: Question, counts: Ints) -> Compared | None:
         return _of_supports(question, shares, kept, counts)
     means = [mean for mean in mechanism.means(randomizer, domain) if mean.term in answers]
     n = randomizer.reports_in(counts)
-    if len(means) < 2 or not all(mean.is_share for mean in means) or not n:
+    if len(means) < 2 or not all(domain.is_share(mean.term) for mean in means) or not n:
         return None
     scores = np.array([mean.floats[0] for mean in means])
     cells = counts.reshape(-1) / n

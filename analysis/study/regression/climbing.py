@@ -38,6 +38,9 @@ _MORE = 8
 _ENDLESS = 1e4
 #: The least curvature that is used, as a fraction of that if latent values were observed.
 _LEAST = 1e-4
+#: The least curvature if latent values were observed, and how often it is raised a hundredfold
+#: until equations with it can be solved. A step of 0 then ends the climb before a maximum.
+_FLAT, _RAISES = 1e-300, 200
 
 
 def climb(
@@ -167,14 +170,17 @@ def _step(point: Point, gradient: Array, ways: Array) -> Array:
         return np.asarray(step, dtype=np.float64)
     most = point.most
     # If the outcome hardly depends on a parameter any more, it has no curvature at all.
-    least = 1e-12 * np.trace(most) / len(most)
+    # Beyond log-odds of 745, not even its bound has any.
+    least = max(1e-12 * np.trace(most) / len(most), _FLAT)
     most = ways.T @ most @ ways
-    while True:
+    for _ in range(_RAISES):
         try:
             bends, directions = scipy.linalg.eigh(information, most + least * np.eye(len(most)))
             break
         except scipy.linalg.LinAlgError:  # by rounding errors
             least *= 100
+    else:
+        return np.zeros_like(gradient)
     lengths = (directions.T @ gradient) / np.maximum(np.abs(bends), _LEAST)
     # A direction without end must not shorten the steps in others.
     sizes = np.maximum(np.abs(lengths) * np.linalg.norm(directions, axis=0), _FARTHEST)

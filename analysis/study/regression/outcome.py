@@ -131,17 +131,23 @@ class Categories:
         seen = joint.sum(axis=0) + base / total * self.chances[0]
 
         def derivatives() -> tuple[Array, Array, Array]:
-            given, most = joint / seen, _spread(shares)
-            return given - shares, _spread(given) - most, most
+            given, most = joint / seen, _spread(base / total, shares)
+            none_given = base / total * self.chances[0] / seen
+            return given - shares, _spread(none_given, given) - most, most
 
         return Density(np.log(seen), derivatives)
 
 
-def _spread(shares: Array) -> Array:
-    """Return the (k, k, ...) covariance of the indicators of categories with these shares."""
+def _spread(base: Array, shares: Array) -> Array:
+    """Return the (k, k, ...) covariance of the indicators of categories with these (k, ...) shares.
+
+    `base` is the share of the first category, which has no indicator. A share times all others
+    keeps the digits that 1 - share loses near 1.
+    """
     covariance = -shares[:, None] * shares[None]
     for category, share in enumerate(shares):
-        covariance[category, category] += share
+        others = base + np.delete(shares, category, axis=0).sum(axis=0)
+        covariance[category, category] = share * others
     return covariance
 
 

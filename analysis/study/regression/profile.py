@@ -225,6 +225,14 @@ class _Search:
         if any(side * (self.row @ one) >= side * horizon for one in self.possible):
             return side * inf
         limit = self._crossing(self.start, None, side)
+        for _ in range(0 if self.sharp else _TURNS):
+            if isinf(limit):
+                return limit
+            # A climb that stayed on a plateau would make a limit of any point.
+            further = self.fixed(limit + side * max(self.size, abs(limit - self.start.at)))
+            if further.root > self.reach * (1 - _NEAR):
+                break
+            limit = self._crossing(further, None, side)
         return limit if isinf(limit) or not self.several else self._last(side, limit, horizon)
 
     def _crossing(self, near: _Fixed, far: _Fixed | None, side: int) -> float:
@@ -315,6 +323,12 @@ class _Search:
                 self.best.likelihood.at(fixed.point.parameters + (at - fixed.at) * tangent)
                 for tangent in tangents
             ]
+        if not self.sharp:
+            # Steep slopes that separate the reports do so at the same places if all parameters
+            # change in proportion. Along a tangent, they would be lost.
+            apart = [fixed.point.parameters * (at / fixed.at) for fixed in near if fixed.at]
+            alone = self.row * (at / self.size**2)
+            starts += [self.best.likelihood.at(parameters) for parameters in (*apart, alone)]
         point = max(starts, key=lambda start: start.value if isfinite(start.value) else -inf)
         if not isfinite(point.value):
             # The reports are impossible here, so no climb can begin, and the value is far off.
