@@ -15,7 +15,7 @@ from server.console.mistakes import Mistake, is_page, marked, note, refused, tol
 from server.console.typed import whole_number
 from server.extensions import the_store
 from server.gateway import LONGEST_UPLOAD, UPLOADS
-from server.headers import WITHOUT_PROGRAM
+from server.headers import for_forms
 from server.store import StoreBusy, StoreError
 from server.stored_results import Missing, StoredWave, Withheld
 
@@ -53,10 +53,8 @@ def let_in() -> Response | None:
 
 
 @blueprint.after_request
-def forbid_programs(response: Response) -> Response:
-    if not getattr(g, "is_preview", False):
-        response.headers["Content-Security-Policy"] = getattr(g, "policy", WITHOUT_PROGRAM)
-    return response
+def allow_forms(response: Response) -> Response:
+    return response if g.get("is_preview") else for_forms(response)
 
 
 def _challenge() -> Response:
