@@ -43,7 +43,8 @@ test: .venv/.test
 	$(PYTEST) $(ORDERED)
 
 # Runs tests that take long, simulate, kill servers, or need other programs, and installs these if it may.
-test-more: .venv/.test
+# Each benchmark runs once at its smallest size.
+test-more: .venv/.test .venv/.bench
 	$(BIN)/python tests/programs.py chromium headless-shell firefox webkit xvfb nginx caddy age \
 	  certbot pebble postgresql
 	-$(BIN)/python tests/programs.py rscript pspp java

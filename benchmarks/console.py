@@ -70,13 +70,13 @@ class Researcher:
         self._cookie = answer.headers.get("Set-Cookie", self._cookie).partition(";")[0]
         connection.close()
         if answer.status == 303:
-            return self._request("GET", str(answer.headers["Location"]))
+            return self._request("GET", str(answer.headers["Location"]).partition("#")[0])
         assert answer.status == 200, f"{path}: {answer.status} {text[:300]}"
         return text
 
 
 @contextlib.contextmanager
-def at_work(server: intake.Server) -> Iterator[list[Researcher]]:
+def at_work(server: intake.Server, pause: float = PAUSE) -> Iterator[list[Researcher]]:
     """Run researchers who look at pages, and have tables and models computed, until the end."""
     stopping = threading.Event()
     researchers = [Researcher(server) for _ in range(RESEARCHERS)]
@@ -85,7 +85,7 @@ def at_work(server: intake.Server) -> Iterator[list[Researcher]]:
 
     def look(researcher: Researcher) -> None:
         turn = 0
-        while not stopping.wait(PAUSE):
+        while not stopping.wait(pause):
             researcher.look(PAGES[turn % len(PAGES)].format(trial))
             turn += 1
 
@@ -120,18 +120,22 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=int, default=10, help="of a round")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--smallest", action="store_true", help="only to see that it runs")
     given = parser.parse_args()
+    people, pause = 3000, PAUSE
+    if given.smallest:
+        given.seconds, given.rounds, people, pause = 3, 1, 100, 0.2
     rates: dict[str, list[float]] = {"alone": [], "with researchers": []}
     looked = 0
     with tempfile.TemporaryDirectory() as folder, intake.ours(Path(folder)) as server:
         first = Researcher(server)
         page = f"/surveys/{intake.SURVEY}"
-        first.ask(f"{page}/trial", page, respondents="3000")
-        first.wait(f"{page}/trial", "The copy is being filled")
+        first.ask(f"{page}/trial", page, respondents=str(people))
+        first.wait(f"{page}/pilot", "The copy is being filled")
         server.load(2, CONNECTIONS)  # to warm up
         for _ in range(given.rounds):
             rates["alone"].append(server.load(given.seconds, CONNECTIONS).rate)
-            with at_work(server) as researchers:
+            with at_work(server, pause) as researchers:
                 rates["with researchers"].append(server.load(given.seconds, CONNECTIONS).rate)
             looked += sum(one.looked for one in researchers)
         for name, found in rates.items():

@@ -27,6 +27,14 @@ from analysis.estimate.decoding.discoveries import chances_absent, likely
 from analysis.estimate.joint import bit_chances, joint
 
 LEAST_COVERAGE = 0.93
+#: Whether this run only shows that the program runs, at its smallest size.
+SMALLEST = "--smallest" in sys.argv[1:]
+if SMALLEST:
+    FAMILIES = {
+        name: replace(FAMILIES[name], people=10**4) for name in ("small-typical", "small-sharp")
+    }
+SHAPES = DISTRIBUTIONS[: 1 if SMALLEST else None]
+PEOPLE = 10**4 if SMALLEST else 10**6
 #: At this level about as many strings are detected as by the original, in every family.
 LOOSE = 0.3
 #: Nobody looked at a case of this seed while the decoder was written.
@@ -248,14 +256,14 @@ def respondents(seeds: int) -> None:
     )
     print(f"{'':10}{'Bloom k8 h2 m128':>20}{'hashed-krr':>20}{'times':>8}")
     ratios = []
-    for distribution in DISTRIBUTIONS:
+    for distribution in SHAPES:
         sides = []
         for hashed in (False, True):
             errors = []
             for seed in range(3 * seeds):
                 rng = np.random.default_rng([99, hashed, seed])
                 case = (
-                    simulate_hashed(rng, epsilon, 10**6, distribution)
+                    simulate_hashed(rng, epsilon, PEOPLE, distribution)
                     if hashed
                     else simulate(rng, FAMILIES["small-sharp"], distribution)
                 )
@@ -273,7 +281,7 @@ def respondents(seeds: int) -> None:
 def repeated(seeds: int) -> list[str]:
     """Print what ten reports each of 1e5 people reveal, if each person has one permanent draw."""
     family = FAMILIES["small-sharp"]
-    fewer = replace(family, people=10**5)
+    fewer = replace(family, people=PEOPLE // 10)
     print("\nRepeats, 100 candidates: root mean squared error, its mean as told, coverage.\n")
     failures = []
     for name, sort, repeats in (
@@ -282,7 +290,7 @@ def repeated(seeds: int) -> list[str]:
     ):
         off, told, held = [], [], []
         for seed in range(seeds):
-            for shape in DISTRIBUTIONS:
+            for shape in SHAPES:
                 case = simulate(np.random.default_rng([7, seed]), sort, shape, repeats)
                 found = case.decode()
                 off.append(((found.estimate - case.truth) ** 2).mean())
@@ -325,8 +333,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=8, help="of each case, 2 or more  [8]")
     parser.add_argument("--strict", action="store_true", help="fail wherever theirs detects more")
+    parser.add_argument("--smallest", action="store_true", help="only to see that it runs")
     arguments = parser.parse_args()
-    seeds = arguments.seeds
+    seeds = 2 if SMALLEST else arguments.seeds
     failures = families(seeds, arguments.strict)
     respondents(seeds)
     failures += repeated(seeds)

@@ -5,6 +5,7 @@ limit is 200 ms: nobody notices such a delay after leaving a field.
 """
 
 import re
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -14,6 +15,8 @@ from typing import Any
 from server.app import create_app
 from server.store import Store
 
+#: Whether this run only shows that the program runs, at its smallest size.
+SMALLEST = "--smallest" in sys.argv[1:]
 LIMIT = 0.2
 #: These are repeated 25 times: every usual kind, and a condition.
 QUESTIONS = """
@@ -60,7 +63,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         store = Store(Path(folder) / "draft.db", create=True)
         store.access.add_token("token")
-        toml = 'title = "Hundred"\nid = "hundred"\n' + "".join(map(QUESTIONS.format, range(25)))
+        toml = 'title = "Hundred"\nid = "hundred"\n' + "".join(
+            map(QUESTIONS.format, range(4 if SMALLEST else 25))
+        )
         store.drafts.begin("hundred", toml, "somebody", "began it")
         browser = create_app({"DATABASE": store.database.place}).test_client()
         options: dict[str, Any] = {

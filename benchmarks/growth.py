@@ -24,6 +24,8 @@ from pathlib import Path
 from statistics import median
 
 ROOT = Path(__file__).parents[1]
+#: Whether this run only shows that the program runs, at its smallest size.
+SMALLEST = "--smallest" in sys.argv[1:]
 #: How many submissions are stored in a transaction, and how many are decided one by one. All that
 #: are more repeat a batch under new ids: otherwise it would take longer to fill a large database
 #: than to measure it.
@@ -105,7 +107,7 @@ def costs(checkout: Path, folder: Path, sizes: list[int]) -> dict[str, dict[int,
         print(f"  {n:>9,} reports stored: {told}", flush=True)
         for name, what in measured.items():
             # The start of Python varies more than the difference that is measured.
-            times = 3 if n <= 10_000 and name in FLAT else 1
+            times = 3 if n <= 10_000 and name in FLAT and not SMALLEST else 1
             tries = [run(checkout, database, *what) for _ in range(times)]
             best = median(one.seconds for one in tries)
             cost = Cost(best, max(one.mebibytes for one in tries))
@@ -139,7 +141,7 @@ def report(found: dict[str, dict[int, Cost]], sizes: list[int]) -> bool:
 def intake(checkout: Path, folder: Path) -> bool:
     """Print what large and small reports cost to take in; return whether the goal is met."""
     each: dict[str, list[float]] = {"small": [], "large": []}
-    for turn in range(3):
+    for turn in range(1 if SMALLEST else 3):
         for name, own in each.items():
             own.append(run(checkout, folder / f"{name}{turn}.db", "intake", name).seconds)
     small, large = (median(own) for own in each.values())
@@ -161,7 +163,10 @@ def main() -> int:
         default=[1_000, 10_000, 100_000, 1_000_000],
         help=f"how many reports each database has; above {DECIDED:,} a multiple of {BATCH:,}",
     )
+    parser.add_argument("--smallest", action="store_true", help="only to see that it runs")
     given = parser.parse_args()
+    if SMALLEST:
+        given.reports = [300]
     for n in given.reports:
         if n < 1 or (n > DECIDED and n % BATCH):
             told = f"expected 1 to {DECIDED:,}, or a multiple of {BATCH:,}, got {n}"

@@ -317,7 +317,10 @@ def main() -> int:
     parser.add_argument("--directory", default="/var/tmp", help="for the database; on a disk")
     parser.add_argument("--memory", type=int, metavar="N", help="watch it while N reports come in")
     parser.add_argument("--profile", action="store_true", help="with py-spy")
+    parser.add_argument("--smallest", action="store_true", help="only to see that it runs")
     given = parser.parse_args()
+    if given.smallest:
+        given.seconds = given.rounds = 1
     wrk.find()
     command = ["df", "--output=fstype", given.directory]
     disk = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()[-1]

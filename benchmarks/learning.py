@@ -46,9 +46,12 @@ from analysis.survey.survey_file import survey_of
 
 Floats = NDArray[np.float64]
 
-FRESH = 50_000
+#: Whether this run only shows that the program runs, at its smallest size.
+SMALLEST = "--smallest" in sys.argv[1:]
+FRESH = 500 if SMALLEST else 50_000
 DELTA = 1e-6
-STEPS, SIZES = (5, 20, 60), (0.3, 1.0, 3.0, 10.0)
+STEPS = (5, 20, 60)[: 1 if SMALLEST else None]
+SIZES = (0.3, 1.0, 3.0, 10.0)[: 1 if SMALLEST else None]
 
 
 def slopes(d: int) -> Floats:
@@ -214,7 +217,10 @@ def main() -> int:
     parser.add_argument("--people", type=int, nargs="+", default=[3_750, 37_500, 300_000])
     parser.add_argument("--predictors", type=int, nargs="+", default=[3, 20])
     parser.add_argument("--replications", type=int, default=6)
+    parser.add_argument("--smallest", action="store_true", help="only to see that it runs")
     given = parser.parse_args()
+    if SMALLEST:
+        given.people, given.predictors, given.replications = [500], [3], 1
     cells = [(d, e, n) for d in given.predictors for e in (1.0, 4.0) for n in given.people]
     runs = {}
     for d, epsilon, n in cells:

@@ -135,13 +135,13 @@ def stored(seen: wrk.Round) -> float:
     return (seen.requests - seen.refused) / seen.seconds
 
 
-def overload(folder: Path, seconds: int) -> list[str]:
+def overload(folder: Path, seconds: int, loads: tuple[int, ...]) -> list[str]:
     """Measure rates and waiting times; return the goals that are missed."""
     with intake.ours(folder) as server:
         server.load(3, NORMAL)  # to warm up
         measured = Measurement(server, seconds)
         before = measured.run(NORMAL)
-        for connections in LOADS:
+        for connections in loads:
             rate = measured.run(connections)
             measured.recover(before)
             after = measured.run(NORMAL)
@@ -150,8 +150,8 @@ def overload(folder: Path, seconds: int) -> list[str]:
             if share < KEPT:
                 measured.missed.append(f"{connections}: {share:.0%} of the best rate")
             before = after
-        measured.missed += heeding(server, LOADS[-1])
-        return measured.missed + server.lost(LOADS[-1])
+        measured.missed += heeding(server, loads[-1])
+        return measured.missed + server.lost(loads[-1])
 
 
 def heeding(server: intake.Server, devices: int) -> list[str]:
@@ -211,10 +211,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--seconds", type=int, default=10, help="of each round")
     parser.add_argument("--directory", default="/var/tmp", help="for the database; on a disk")
+    parser.add_argument("--smallest", action="store_true", help="only to see that it runs")
     given = parser.parse_args()
     wrk.find()
+    sizes = (1, (2 * NORMAL,)) if given.smallest else (given.seconds, LOADS)
     with tempfile.TemporaryDirectory(dir=given.directory) as name:
-        missed = overload(Path(name), given.seconds)
+        missed = overload(Path(name), *sizes)
     print("\n" + ("\n".join(missed) if missed else "All goals are reached."))
     return bool(missed)
 

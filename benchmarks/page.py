@@ -27,6 +27,8 @@ from programs import CHROMIUM, find  # noqa: E402
 
 #: A short survey, and a survey in five languages with every kind of question.
 SURVEYS = ("working-conditions", "well-being")
+#: Whether this run only shows that the program runs, at its smallest size.
+SMALLEST = "--smallest" in sys.argv[1:]
 #: Seconds within which a page is usable.
 GOAL = 1.5
 #: A slow phone: bytes a second down and up, milliseconds of a round trip, and how many times as
@@ -119,4 +121,4 @@ def main(times: int) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(1 if "--quick" in sys.argv[1:] else 5))
+    sys.exit(main(1 if SMALLEST else 5))

@@ -18,6 +18,8 @@ from pathlib import Path
 from statistics import median
 
 ROOT = Path(__file__).parents[1]
+#: Whether this run only shows that the program runs, at its smallest size.
+SMALLEST = "--smallest" in sys.argv[1:]
 EXAMPLES = ("working-conditions", "well-being", "night-life", "one-draw")
 #: How many times as fast as then a plan must be. Machines differ, so this is less than was
 #: measured.
@@ -61,17 +63,20 @@ def cpu_of_plan(program: Path, example: str, folder: Path) -> float:
 
 
 def main() -> None:
-    commit = sys.argv[1] if len(sys.argv) > 1 else before_planning_in_the_browser()
-    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else ROUNDS
+    given = [text for text in sys.argv[1:] if not text.startswith("--")]
+    commit = given[0] if given else "HEAD" if SMALLEST else before_planning_in_the_browser()
+    rounds = int(given[1]) if len(given) > 1 else 1 if SMALLEST else ROUNDS
     print(f"CPU seconds of deniable plan --html, 400 respondents, then ({commit[:8]}) and now:")
     least = float("inf")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         extract(commit, folder / "then")
         programs = folder / "then", ROOT
-        for program in programs:  # so that Python's modules are compiled before anything is timed
+        for program in (
+            () if SMALLEST else programs
+        ):  # so that Python's modules are compiled before anything is timed
             cpu_of_plan(program, "one-draw", folder)
-        for example in EXAMPLES:
+        for example in EXAMPLES[-1 if SMALLEST else 0 :]:
             pairs = [
                 [cpu_of_plan(program, example, folder) for program in programs]
                 for _ in range(rounds)

@@ -263,7 +263,10 @@ def main() -> None:
     parser.add_argument("--reports", type=int, nargs="+", default=[10**4, 10**5, 10**6, 10**7])
     parser.add_argument("--engines", nargs="+", default=["own", "duckdb", "spark"])
     parser.add_argument("--questions", nargs="+", help="of these alone")
+    parser.add_argument("--smallest", action="store_true", help="only to see that it runs")
     given = parser.parse_args()
+    if given.smallest:
+        given.reports, given.questions = [100], ["krr"]
     print("reports   question   engine   seconds  of own   MiB  equal")
     wrong = False
     there = list(engines(given.engines))

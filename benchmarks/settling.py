@@ -58,11 +58,15 @@ def main() -> int:
     """Measure, and return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--most", type=int, default=1_000_000, help="reports, at most")
+    parser.add_argument("--smallest", action="store_true", help="only to see that it runs")
     given = parser.parse_args()
+    sizes, looks = [10_000, 100_000, 1_000_000], LOOKS
+    if given.smallest:
+        sizes, looks = [1_000], 1
     longest = 0.0
     print(f"{'reports':>10}{'longest table':>16}{'all tables':>14}")
     with tempfile.TemporaryDirectory() as name, postgres.cluster() as cluster:
-        for number in (10_000, 100_000, 1_000_000):
+        for number in sizes:
             if number > given.most:
                 break
             file, place = Path(name) / f"{number}.db", cluster.new()
@@ -72,7 +76,7 @@ def main() -> int:
             store = Store(place)
             store.surveys.open_wave("growth")
             store.database.rewrite()
-            found = [waits(store) for _ in range(LOOKS)]
+            found = [waits(store) for _ in range(looks)]
             longest, all_tables = (median(part) for part in zip(*found, strict=True))
             print(f"{number:>10,}{longest:>14.2f} s{all_tables:>12.2f} s", flush=True)
             store.close()

@@ -79,7 +79,11 @@ def main() -> int:
     parser.add_argument("--seconds", type=int, default=10, help="of each measurement")
     parser.add_argument("--connections", type=int, default=64, help="of all collectors together")
     parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--smallest", action="store_true", help="only to see that it runs")
     given = parser.parse_args()
+    numbers = COLLECTORS[1:2] if given.smallest else COLLECTORS
+    if given.smallest:
+        given.seconds = given.rounds = 1
     missed: list[str] = []
     print(f"{'':34}{'stored/s':>9}{'p50 ms':>9}{'p99 ms':>9}{'refused':>9}")
     with tempfile.TemporaryDirectory() as name, postgres.cluster() as cluster:
@@ -87,7 +91,7 @@ def main() -> int:
         for turn in range(given.rounds):
             with serving(folder, f"floor-{turn}", "benchmarks/intake.py", "--floors") as floor:
                 show("bare server", wrk.run(f"{floor.url}/bare", given.seconds, given.connections))
-            for number in COLLECTORS:
+            for number in numbers:
                 what = f"SQLite, 1 collector, {number} workers"
                 with serving(
                     folder, f"file-{turn}-{number}", "-m", "server.cli", "serve", workers=number
@@ -95,7 +99,7 @@ def main() -> int:
                     loaded([server], 2, given.connections)
                     show(what, loaded([server], given.seconds, given.connections))
                     missed += lost(what, [server], given.connections)
-            for number in COLLECTORS:
+            for number in numbers:
                 what = f"PostgreSQL, {number} collectors, 1 worker each"
                 place = cluster.new()
                 with collectors(folder, f"pg-{turn}-{number}", number, place) as servers:

@@ -31,6 +31,8 @@ from analysis.mechanisms.joint_design import design, sampled_design, share_varia
 from analysis.mechanisms.joint_goals import AIMS, Part, alone
 from analysis.study.planning.together import slope_variance
 
+#: Whether this run only shows that the program runs, at its smallest size.
+SMALLEST = "--smallest" in sys.argv[1:]
 #: How far a variance may lie above its bound, and how many respondents the model may take.
 NEAR, MOST = 1.02, 1000
 #: Questions (numbers of values, usual share), totals, and limits of one answer.
@@ -53,7 +55,7 @@ def rows() -> bool:
     print(f"{'values, share':26} {'total':>5} {'each':>4}  {'separate':>8} {'one draw':>8}", end="")
     print(f" {'fewer':>6}  {'pair: separate':>14} {'one draw':>8} {'fewer':>6}  {'of bound':>8}")
     good = True
-    for ks, share, total, limits in CELLS:
+    for ks, share, total, limits in CELLS[:1] if SMALLEST else CELLS:
         parts = tuple(Part(k, share) for k in ks)
         even = Fraction(total) / len(ks)
         separate = [alone(part, even) for part in parts]

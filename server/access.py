@@ -203,19 +203,31 @@ def is_loopback(host: str) -> bool:
     return host == "localhost" or host.endswith(".localhost")
 
 
+def _is_asked_directly() -> bool:
+    """Return whether the request is for a name that only this machine has, and no proxy's.
+
+    A proxy says that it passes a request on, or passes on the name that visitors know.
+    """
+    host = re.sub(r":\d+$", "", request.host)
+    forwarded = re.compile("(?i)x-forwarded-|forwarded$|via$|x-real-ip$")
+    return is_loopback(host) and not any(forwarded.match(name) for name, _ in request.headers)
+
+
+def is_from_here() -> bool:
+    """Return whether this machine sent the request itself, to an address that only it can reach.
+
+    The server never learns a client's address. It knows the one at which it was asked.
+    """
+    return _is_asked_directly() and is_loopback(request.environ["SERVER_NAME"])
+
+
 def check_place() -> None:
     """Raise Forbidden if researchers' pages would be served on the respondents' public address.
 
     A script on such a page could read the form and what devices keep. On one machine, for a trial,
     both kinds of pages may share a port.
     """
-    if "public" not in current_app.config["PLANES"]:
-        return
-    host = re.sub(r":\d+$", "", request.host)
-    forwarded = [
-        name for name, _ in request.headers if re.match("(?i)x-forwarded-|forwarded$", name)
-    ]
-    if forwarded or not is_loopback(host):
+    if "public" in current_app.config["PLANES"] and not _is_asked_directly():
         raise Forbidden(
             "Researchers' pages are not served on respondents' own address: "
             "start deniable serve with --research-port, and give that port to researchers alone."

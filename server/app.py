@@ -61,6 +61,7 @@ def create_app(config: dict[str, Any] | None = None) -> Flask:
     app.extensions["pages"] = Pages(client_files(Path(app.config["CLIENT"])))
     app.before_request(console.let_in)
     app.add_template_filter(as_cards)
+    app.jinja_env.globals.update(program=headers.program, frame=headers.frame)
     app.extensions["static"] = client_files(STATIC)
     app.extensions["page_cache"] = {}
     app.extensions["public_cache"] = {}

@@ -3,6 +3,9 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from flask import Response as FlaskResponse
+from flask import current_app, g
+from markupsafe import Markup
 from werkzeug.wrappers import Response
 
 
@@ -53,18 +56,39 @@ OF_PAGES = {
     "Permissions-Policy": ", ".join(f"{name}=()" for name in _DENIED.split()),
     "X-Robots-Tag": "noindex",
 }
-#: The policy of researchers' pages: forms, but no program.
+#: The policy of researchers' pages: forms, but no program, unless the page loads one.
 WITHOUT_PROGRAM = (
     _POLICY.replace("script-src 'self'", "script-src 'none'")
     .replace("connect-src 'self'", "connect-src 'none'")
     .replace("form-action 'none'", "form-action 'self'")
 )
 
-#: The policy of researchers' pages with live parts, which one program of ours keeps current.
-WITH_LIVE_PARTS = _POLICY.replace("form-action 'none'", "form-action 'self'")
+#: The policy of researchers' pages that load a program of ours.
+WITH_PROGRAM = _POLICY.replace("form-action 'none'", "form-action 'self'")
 
-#: The policy of the page that edits a draft. It frames the respondent's page, which is ours.
-WITH_PREVIEW = WITH_LIVE_PARTS.replace("img-src data:", "img-src data:; frame-src 'self'")
+#: The policy of researchers' pages that also frame a page of ours.
+WITH_FRAME = WITH_PROGRAM.replace("img-src data:", "img-src data:; frame-src 'self'")
+
+
+def program(name: str) -> Markup:
+    """Return the tag that loads a program of `server/static`; the page's policy then allows it."""
+    if g.get("policy") != WITH_FRAME:
+        g.policy = WITH_PROGRAM
+    integrity = current_app.extensions["static"][name].integrity
+    tag = '<script type="module" src="/static/{}" integrity="{}"></script>'
+    return Markup(tag).format(name, integrity)
+
+
+def frame(address: str) -> Markup:
+    """Return the attributes of a frame with a page of ours; the page's policy then allows it."""
+    g.policy = WITH_FRAME
+    return Markup('sandbox="allow-scripts allow-forms" src="{}"').format(address)
+
+
+def for_forms(response: FlaskResponse) -> FlaskResponse:
+    """Return a page with forms, with a policy that allows the programs and frames that it loads."""
+    response.headers["Content-Security-Policy"] = g.get("policy", WITHOUT_PROGRAM)
+    return response
 
 
 def previewed(response: Response) -> Response:

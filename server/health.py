@@ -2,8 +2,9 @@
 
 import sqlite3
 
-from flask import Blueprint, Response, jsonify
+from flask import Blueprint, Response, current_app, jsonify
 
+from server import access
 from server.clock import day_before
 from server.extensions import the_store, the_writer
 from server.store import StoreError
@@ -19,11 +20,28 @@ LATE = 600.0
 
 @blueprint.get("/healthz")
 def healthz() -> Response:
-    """Answer 200 and "ok", or 503 and what is wrong, without a word on surveys or respondents."""
+    """Answer 200 and "ok", or 503; accounts and this machine also get what is wrong.
+
+    No answer has a word on surveys or respondents.
+    """
     status = the_status()
-    response = jsonify(status=status)
-    response.status_code = 200 if status == OK else 503
+    if status == OK:
+        return jsonify(status=OK)
+    response = jsonify(status=status) if _may_know() else Response(content_type="text/plain")
+    response.status_code = 503
     return response
+
+
+def _may_know() -> bool:
+    """Return whether the request comes from this machine, or from a researcher at their address."""
+    if access.is_from_here():
+        return True
+    if "research" not in current_app.config["PLANES"] or "public" in current_app.config["PLANES"]:
+        return False
+    try:
+        return access.identify() is not None
+    except (StoreError, sqlite3.Error, OSError):
+        return False  # a database that cannot be read knows no account
 
 
 #: The status of a collector that takes reports and keeps its promises.

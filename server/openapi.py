@@ -144,7 +144,8 @@ def _paths() -> Schema:
                 "Whether reports can be taken now",
                 {
                     "200": as_json("Yes", status("ok")),
-                    "503": as_json("No, and why not", object_of({"status": STRING})),
+                    "503": as_json("No, and why not", object_of({"status": STRING}))
+                    | {"description": "No; only accounts and the machine itself get why"},
                 },
             )
         },

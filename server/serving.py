@@ -8,6 +8,7 @@ import resource
 import secrets
 import signal
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -25,7 +26,7 @@ from server import failures
 from server.app import PLANES, create_app
 from server.gateway import Gateway
 from server.store import StoreBusy
-from server.supervision import notify, watch
+from server.supervision import guard, notify, watch
 
 #: The most connections of a worker, if the system lets it open so many files, and the files that it
 #: opens for other purposes. More connections wait in the system's queue.
@@ -139,12 +140,10 @@ def run(
     with contextlib.ExitStack() as stack:
         os.environ["DENIABLE_PLANES"] = ",".join(PLANES)
         if research is not None:
-            os.environ["DENIABLE_PLANES"] = "research"
-            beside = multiprocessing.Process(target=_serve_beside, args=(research,))
-            beside.start()
-            stack.callback(_stop, beside)
+            stack.enter_context(_kept_beside(research))
             os.environ["DENIABLE_PLANES"] = "public"
         threading.Thread(target=_announce, args=(urls, ready), daemon=True).start()
+        threading.Thread(target=_give_signs, args=(urls[0],), daemon=True).start()
         _serve(public, workers)
 
 
@@ -177,6 +176,14 @@ def _application() -> Flask:
 
 
 def _serve(where: Address, workers: int) -> None:
+    """Serve an address by workers, which start again if the address does not answer for long.
+
+    Each address has its own processes. So neither respondents nor researchers wait for the others.
+    """
+    url = _url(where)
+    threading.Thread(
+        target=guard, args=(lambda: _answers(url), lambda: _end_workers(url)), daemon=True
+    ).start()
     Granian(
         "server.serving:worker",
         factory=True,
@@ -214,15 +221,51 @@ def _connections() -> int:
     return min(CONNECTIONS, max(soft - OTHER_FILES, 128))
 
 
+def _end_workers(url: str) -> None:
+    """Kill the workers of this process: one that is frozen heeds no other signal.
+
+    Granian starts them again.
+    """
+    with contextlib.suppress(OSError):  # raised if the log is on a full disk
+        print(f"deniable: {url} does not answer; starting it again", file=sys.stderr, flush=True)
+    for process in multiprocessing.active_children():
+        if process.name != _BESIDE:
+            process.kill()
+
+
+#: The name of the process that serves researchers.
+_BESIDE = "beside"
+
+
+@contextlib.contextmanager
+def _kept_beside(where: Address) -> Iterator[None]:
+    """Serve researchers in a process of its own, which starts again if it ends by itself."""
+    is_over = threading.Event()
+
+    def keep() -> None:
+        while not is_over.is_set():
+            process = multiprocessing.Process(target=_serve_beside, args=(where,), name=_BESIDE)
+            process.start()
+            while process.is_alive() and not is_over.wait(_PAUSE):
+                pass
+            process.terminate()
+            process.join(2 * PATIENCE)
+            process.kill()
+
+    keeper = threading.Thread(target=keep)
+    keeper.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        keeper.join()
+
+
 def _serve_beside(where: Address) -> None:
+    os.setpgrp()  # Ctrl-C ends the server, which ends this process
+    os.environ["DENIABLE_PLANES"] = "research"
     threading.Thread(target=_follow, daemon=True).start()
     _serve(where, 1)
-
-
-def _stop(process: multiprocessing.Process) -> None:
-    process.terminate()
-    process.join(2 * PATIENCE)
-    process.kill()
 
 
 def _follow() -> None:
@@ -241,13 +284,25 @@ def _url(where: Address) -> str:
 
 
 def _announce(urls: list[str], ready: Callable[[str, str], None]) -> None:
-    """Wait until all addresses answer, however slow the machine is, and say so; then watch them."""
+    """Wait until all addresses answer, however slow the machine is, and say so."""
     for url in urls:
-        while not _answers(url):
-            time.sleep(0.1)
+        _wait_for(url)
     ready(*urls)
+
+
+def _give_signs(url: str) -> None:
+    """Tell the service manager that respondents' address answers, once and again and again.
+
+    A manager that misses the signs starts everything again. So researchers' address gives none.
+    """
+    _wait_for(url)
     notify("READY=1")
-    watch(lambda: all(map(_answers, urls)))
+    watch(lambda: _answers(url))
+
+
+def _wait_for(url: str) -> None:
+    while not _answers(url):
+        time.sleep(0.1)
 
 
 def _answers(url: str) -> bool:

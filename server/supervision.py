@@ -19,6 +19,27 @@ def notify(state: str) -> None:
         one.sendto(state.encode(), address)
 
 
+#: Seconds for which an address may be silent, if no service manager says how long.
+PATIENCE = 60.0
+
+
+def guard(answers: Callable[[], bool], start_again: Callable[[], None]) -> None:
+    """Start a server again if it answered and is then silent for two thirds of the period.
+
+    After that it may take as long as it needs until it answers for the first time.
+    """
+    period = os.environ.get("WATCHDOG_USEC", "")
+    patience = int(period) / 1_500_000 if period.isdecimal() and int(period) else PATIENCE
+    last = None
+    while True:
+        if answers():
+            last = time.monotonic()
+        elif last is not None and time.monotonic() - last > patience:
+            start_again()
+            last = None
+        time.sleep(patience / 10)
+
+
 def watch(answers: Callable[[], bool]) -> None:
     """Send a sign of life twice in each period that the manager set, while the server answers.
 

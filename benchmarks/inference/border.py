@@ -10,6 +10,7 @@ and everywhere; and with the law of outcomes at the fitted share (parametric boo
 goal: docs/analysis.md reports its numbers on tests near a border.
 """
 
+import sys
 from itertools import product
 from typing import Any
 
@@ -20,7 +21,11 @@ from scipy.stats import binom, chi2
 
 Array = NDArray[np.float64]
 
-SHARES, EPSILONS, SIZES = (0.0, 0.005, 0.01, 0.02, 0.05, 0.2), (1.0, 2.0), (500, 2000)
+#: Whether this run only shows that the program runs, at its smallest size.
+SMALLEST = "--smallest" in sys.argv[1:]
+SHARES, EPSILONS, SIZES = [0.0, 0.005, 0.01, 0.02, 0.05, 0.2], [1.0, 2.0], [500, 2000]
+if SMALLEST:
+    SHARES, EPSILONS, SIZES = SHARES[:1], EPSILONS[:1], [50]
 ALPHA = 0.05
 #: The probability of all outcomes that are left out.
 RARE = 1e-9

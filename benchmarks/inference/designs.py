@@ -4,6 +4,7 @@
 Carlo error of a coverage of .95 is .007, and .011 for the question with an anchor.
 """
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,7 +20,9 @@ from analysis.estimate.columns.measured import IntervalOptions
 
 Floats = NDArray[np.float64]
 
-TIMES, TIMES_OF_ANCHOR = 1000, 400
+#: Whether this run only shows that the program runs, at its smallest size.
+SMALLEST = "--smallest" in sys.argv[1:]
+TIMES, TIMES_OF_ANCHOR = (1, 1) if SMALLEST else (1000, 400)
 _HEAD = '[columns.y]\nvalues = ["no", "yes"]\n'
 _DESIGNS = {
     "unrelated": 'sample = "s"\ndesign = {name = "unrelated", p = {A = 0.7, B = 0.3}, '

@@ -34,6 +34,8 @@ from analysis.estimate.intervals import ratio_interval
 from analysis.estimate.number import QUARTILES, number_quantities
 from analysis.mechanisms import MECHANISMS
 
+#: Whether this run only shows that the program runs, at its smallest size.
+SMALLEST = "--smallest" in sys.argv[1:]
 GOAL, FAST = 0.93, 50
 #: The probability that a cell at GOAL is reported to be below it.
 ERROR = 1e-4
@@ -155,6 +157,7 @@ def coverage(draws: int) -> bool:
     ]
     cells = [Cell(*kind, shape, n) for kind in kinds for shape in shapes() for n in (500, 2000)]
     cells += [Cell("laplace", "1", False, shape, 2000, NAMED) for shape in shapes()]
+    cells = cells[:: len(cells) // 2] if SMALLEST else cells
     fine, apart = True, 0
     print(f"Coverage at .95, {draws} draws a cell; numbers 0..{NUMBERS}, widths in parentheses\n")
     heads = "".join(f"{term:>13}" for term in TERMS)
@@ -205,9 +208,9 @@ def bootstrap() -> bool:
             times.append(perf_counter() - start)
         cold = float(np.median(times))
         again = []
-        for _ in range(3):
+        for _ in range(1 if SMALLEST else 3):
             start = perf_counter()
-            distribution(randomizer, domain, counts, rng=rng, resamples=1000)
+            distribution(randomizer, domain, counts, rng=rng, resamples=2 if SMALLEST else 1000)
             again.append(perf_counter() - start - cold)
         ratio = float(np.median(again)) / cold
         fine &= ratio <= FAST
@@ -242,10 +245,10 @@ def bands(draws: int) -> None:
 
 
 def main() -> int:
-    draws = int(sys.argv[1]) if len(sys.argv) > 1 else 100
+    draws = 1 if SMALLEST else int(sys.argv[1]) if len(sys.argv) > 1 else 100
     fine = coverage(draws)
     fine &= bootstrap()
-    bands(100)
+    bands(1 if SMALLEST else 100)
     return 0 if fine else 1
 
 

@@ -26,6 +26,8 @@ from scipy.stats import binom, chi2
 
 Array = NDArray[np.float64]
 
+#: Whether this run only shows that the program runs, at its smallest size.
+SMALLEST = "--smallest" in sys.argv[1:]
 STEP, REACH = 0.1, 150
 LEAST_COVERAGE, LEAST_OF_COMMON = 0.88, 0.94
 CUTOFF = float(chi2.ppf(0.95, 1)) / 2
@@ -35,6 +37,8 @@ CASES = [
     *product((1.0, 2.0), (500, 2000), (0.2,), (0.2,)),
     *product((inf,), (60,), (0.02, 0.05), (0.2, 0.5, 0.9)),
 ]
+if SMALLEST:
+    CASES = [(inf, 10, 0.2, 0.2)]
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
-from regression import krr, run, tell
+from regression import SMALLEST, krr, run, tell
 
 from analysis.estimate.columns import Column, from_matrix
 from analysis.estimate.columns.sample import Sample
@@ -35,7 +35,9 @@ DESIGNS: dict[str, Array] = {
     "matrix, 3": np.array([[0.7, 0.2, 0.05], [0.2, 0.6, 0.15], [0.1, 0.2, 0.8]]),
     "one-sided, 3": np.array([[1.0, 0.3, 0.3], [0.0, 0.7, 0.0], [0.0, 0.0, 0.7]]),
 }
-SIZES, OF_SAMPLES = (30, 300), ("weights", "clusters", "strata, weights and clusters")
+SIZES, OF_SAMPLES = [30, 300], ("weights", "clusters", "strata, weights and clusters")
+if SMALLEST:
+    SIZES = SIZES[:1]
 #: The parameter of a Dirichlet law of shares in clusters of five, with correlations of 0.1 within.
 CONCENTRATION, MEMBERS = 9.0, 5
 

@@ -19,12 +19,14 @@ from itertools import product
 from math import inf, sqrt
 
 import numpy as np
-from regression import column, run, tell
+from regression import SMALLEST, column, run, tell
 from scipy.special import logit
 
 from analysis.study.regression import Regression, regress
 
-SHARES, EPSILONS, SIZES = (0.0, 0.005, 0.01, 0.02), (1.0, 2.0), (500, 2000)
+SHARES, EPSILONS, SIZES = [0.0, 0.005, 0.01, 0.02], [1.0, 2.0], [500, 2000]
+if SMALLEST:
+    SHARES, EPSILONS, SIZES = SHARES[:2], EPSILONS[1:], SIZES[:1]
 OTHER = 0.2
 #: Shares of both groups, if nothing is at the border.
 COMMON = (0.05, 0.2)
@@ -105,7 +107,7 @@ def speed() -> bool:
     met = True
     for shares, n in (((0.005, OTHER), 2000), (COMMON, 2000), (COMMON, 20000)):
         took: dict[str, list[float]] = {"profile": [], "wald": []}
-        for seed, (interval, times) in product(range(21), took.items()):
+        for seed, (interval, times) in product(range(1 if SMALLEST else 21), took.items()):
             start = time.perf_counter()
             sampled(shares, 1.0, n, seed, interval)
             times.append(time.perf_counter() - start)

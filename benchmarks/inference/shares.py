@@ -15,9 +15,13 @@ from scipy.stats import binom
 
 from analysis.estimate.intervals import INTERVALS, share_interval
 
+#: Whether this run only shows that the program runs, at its smallest size.
+SMALLEST = "--smallest" in sys.argv[1:]
 LEVEL = 0.95
 CELLS = [(k, epsilon) for k in (2, 5, 10) for epsilon in (0.5, 1, 2, 4)]
-SIZES = (100, 500, 2000)
+SIZES = [100, 500, 2000]
+if SMALLEST:
+    CELLS, SIZES = CELLS[:1], [20]
 SHARES = np.linspace(0, 1, 201)
 #: Methods whose coverage is proved to be at least the level.
 EXACT = ("clopper-pearson", "feldman-cousins")

@@ -19,6 +19,8 @@ from dp_accounting.pld.privacy_loss_distribution import (
 
 from analysis.privacy.accounting import PrivacyLoss, compose
 
+#: Whether this run only shows that the program runs, at its smallest size.
+SMALLEST = "--smallest" in sys.argv[1:]
 DELTA = 1e-6
 #: Steps of its losses: the usual step, and one that is affordable in a single convolution.
 USUAL, FINE = 1e-4, 1e-5
@@ -26,6 +28,8 @@ REPORTS, TIMES = 1000, 100
 CELLS = [(2, 0.1), (5, 0.1), (2, 1.0)]
 #: k, ε and the numbers of reports in a mixed survey of 1,000 reports.
 MIXED = [(2, 0.5, 400), (5, 1.0, 300), (4, 2.0, 200), (10, 1.0, 100)]
+if SMALLEST:
+    REPORTS, CELLS, MIXED = 10, CELLS[:1], [(k, epsilon, 1) for k, epsilon, _ in MIXED]
 #: The error of its Fourier transforms.
 ROUNDING = 1e-6
 

@@ -26,7 +26,9 @@ from analysis.survey.survey_file import read_survey
 from server.store import Store
 from server.store.file import ACCOUNTS
 
-RESPONDENTS = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
+#: Whether this run only shows that the program runs, at its smallest size.
+SMALLEST = "--smallest" in sys.argv[1:]
+RESPONDENTS = 100 if SMALLEST else int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
 WAVES = 12
 RATIO, MEMORY = 5.0, 1e9
 
@@ -155,13 +157,13 @@ def main() -> int:
     met = True
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for case in cases(folder):
+        for case in cases(folder)[-1 if SMALLEST else 0 :]:
             database = folder / "ledger.db"
             n = fill(database, case)
             base = sql_alone(database)
             for form in ("csv", "json"):
                 arguments = "ledger", "panel", "--db", str(database), "--format", form
-                runs = [command(folder, *arguments) for _ in range(2)]
+                runs = [command(folder, *arguments) for _ in range(1 if SMALLEST else 2)]
                 seconds, most = min(run[0] for run in runs), max(run[1] for run in runs)
                 lines = RESPONDENTS + (1 if form == "csv" else 2)
                 assert {run[2] for run in runs} == {lines}, runs

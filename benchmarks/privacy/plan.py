@@ -32,6 +32,8 @@ from analysis.study.planning import expected, power_of_change, power_of_share, t
 from analysis.survey.kinds import KINDS
 from analysis.survey.survey import Survey
 
+#: Whether this run only shows that the program runs, at its smallest size.
+SMALLEST = "--smallest" in sys.argv[1:]
 #: The largest difference of a planned half-width, as a part of the simulated one; that of power.
 OFF, POWER_OFF = 0.03, 0.02
 #: Relative standard error at which the simulation stops; the least and the largest number of
@@ -39,6 +41,8 @@ OFF, POWER_OFF = 0.03, 0.02
 NEAR, LEAST, MOST = 0.004, 60, 3000
 #: The number of surveys for each power.
 RUNS = 5000
+if SMALLEST:
+    LEAST = MOST = RUNS = 1
 #: The number of respondents.
 N = 1000
 

@@ -16,7 +16,7 @@ from server.console.mistakes import Mistake, is_page, marked, note, refused, tol
 from server.console.typed import whole_number
 from server.extensions import the_store
 from server.gateway import LONGEST_UPLOAD, UPLOADS
-from server.headers import WITHOUT_PROGRAM
+from server.headers import for_forms
 from server.routes import ANYBODY, COLLECTOR, DRAFT, GUEST, LET_IN, ROUTES
 from server.store import StoreBusy, StoreError
 from server.stored_results import Missing, StoredWave, Withheld, asked_now
@@ -53,7 +53,7 @@ def let_in() -> Response | None:
     if re.fullmatch(UPLOADS, request.path):
         request.max_content_length = request.max_form_memory_size = LONGEST_UPLOAD
     access.check_place()
-    is_change = request.method not in ("GET", "HEAD")
+    is_change = request.method == "POST"
     if who == GUEST:
         if is_change:
             access.check_origin()
@@ -70,21 +70,19 @@ def let_in() -> Response | None:
     return None
 
 
-def _check_scope(scope: str, named: dict[str, str]) -> None:
+def _check_scope(scope: str, arguments: dict[str, str]) -> None:
     """Raise Missing if an address is about a study, and there is no such study here."""
     if scope == COLLECTOR:
         return
-    store, survey_id = the_store(), named["survey_id"]
+    store, survey_id = the_store(), arguments["survey_id"]
     has_draft = ID.fullmatch(survey_id) and store.drafts.get(survey_id) is not None
     if scope != DRAFT or not has_draft:
         asked_now(store, survey_id)
 
 
 @blueprint.after_request
-def forbid_programs(response: Response) -> Response:
-    if not getattr(g, "is_preview", False):
-        response.headers["Content-Security-Policy"] = getattr(g, "policy", WITHOUT_PROGRAM)
-    return response
+def allow_forms(response: Response) -> Response:
+    return response if g.get("is_preview") else for_forms(response)
 
 
 def _challenge() -> Response:

@@ -32,7 +32,6 @@ from server.editing.forms import (
 )
 from server.editing.reading import read_new
 from server.extensions import the_store
-from server.headers import WITH_PREVIEW
 from server.plan.pictures import tradeoff_charts
 from server.plan.tables import Asked, together
 from server.store.drafts import Draft, Outdated
@@ -73,7 +72,6 @@ def _editor(
         note(field, problem)
     shown = file or stored
     data = shown.data(part)
-    g.policy = WITH_PREVIEW
     return render_template(
         "editor.html",
         **of_draft(draft),

@@ -1,6 +1,6 @@
 """Answers to pages that ask every few seconds; these requests keep no session alive."""
 
-from flask import g, jsonify
+from flask import jsonify
 from werkzeug.wrappers import Response as BaseResponse
 
 from server import work
@@ -8,7 +8,6 @@ from server.clock import today
 from server.console.blueprint import blueprint
 from server.console.surveys import shown_in
 from server.extensions import the_store
-from server.headers import WITH_LIVE_PARTS
 from server.store.work import Job
 from server.stored_results import Missing, asked_now
 
@@ -82,13 +81,12 @@ def live_work(survey_id: str, key: str) -> BaseResponse:
 
 
 def follow(address: str, state: str, every: int) -> dict[str, object]:
-    """Let the page ask an address again and again; return what its template needs."""
-    g.policy = WITH_LIVE_PARTS
+    """Return what the template of a page needs that asks an address again and again."""
     return {"live": address, "live_state": state, "live_every": every}
 
 
 def follow_work(job: Job) -> dict[str, object]:
-    """Let the page follow a piece of work; return what its template needs."""
+    """Return what the template of a page needs that follows a piece of work."""
     address = f"/surveys/{job.survey}/work/{job.key}/live"
     live = follow(address, state_of_work(job), EVERY_OF_WORK)
     return live | {"queue": queue_of(job)}

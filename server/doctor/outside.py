@@ -190,6 +190,10 @@ def _plain(origin: Origin) -> Check:
 def _health(origin: Origin) -> tuple[Check, bool]:
     """Return what a collector says of itself, and whether one has answered at all."""
     response, body = origin.request("GET", "/healthz")
+    if response.status == 503 and not body and response.getheader("Content-Security-Policy"):
+        text = "it is not well, and tells only its own machine and accounts why"
+        advice = "ask it there, or with an account: see docs/operations.md, Watch it"
+        return Check("collector", "health", text, False, advice), True
     try:
         status = str(json.loads(body)["status"])
     except (ValueError, LookupError, TypeError):

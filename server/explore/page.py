@@ -9,7 +9,6 @@ from urllib.parse import urlencode
 
 from flask import (
     Blueprint,
-    Response,
     current_app,
     make_response,
     redirect,
@@ -22,7 +21,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from server.explore.allowance import Allowance
 from server.explore.fields import Wrong
 from server.explore.sections import QUERIES, SECTIONS, Asked, Section
-from server.headers import WITH_LIVE_PARTS
+from server.headers import for_forms
 from server.pages.cards import as_cards
 from server.pages.respondents import message
 from server.plan.page import render_part
@@ -101,10 +100,7 @@ class Shown:
     others: dict[str, str]
 
 
-@blueprint.after_request
-def allow_forms(response: Response) -> Response:
-    response.headers["Content-Security-Policy"] = WITH_LIVE_PARTS
-    return response
+blueprint.after_request(for_forms)
 
 
 @blueprint.get("/explore")

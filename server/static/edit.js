@@ -194,11 +194,17 @@ document.addEventListener("submit", (event) => {
   event.preventDefault();
   store(event.target, event.submitter);
 });
-// Shows another part of the draft without loading the whole page.
+// Shows another part of the draft without loading the whole page; any other page waits until all is stored.
 document.addEventListener("click", (event) => {
-  const link = event.target.closest?.('a[href^="?part="]');
-  if (!link || event.metaKey || event.ctrlKey || event.shiftKey) return;
+  const link = event.target.closest?.("a[href]");
+  const isPart = link?.getAttribute("href").startsWith("?part=");
+  const isLeft = unstored && link && !link.target && !link.getAttribute("href").startsWith("#");
+  if (!(isPart || isLeft) || event.metaKey || event.ctrlKey || event.shiftKey) return;
   event.preventDefault();
+  if (!isPart) {
+    waiting.then(() => location.assign(link.href));
+    return;
+  }
   send("GET", new URL(link.getAttribute("href"), url).href);
   // On a phone the form stands below the list.
   waiting = waiting.then(() => {

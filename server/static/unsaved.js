@@ -1,8 +1,14 @@
 // Asks before a page is left on which something was typed that is not saved.
-let isSaving = false;
-const isTyped = (field) => field.defaultValue !== undefined && field.type !== "hidden" && field.value !== field.defaultValue;
-document.addEventListener("submit", () => { isSaving = true; });
+let sent = null;
+const isTyped = (field) => field.defaultValue !== undefined
+  && !["hidden", "range"].includes(field.type) && field.value !== field.defaultValue;
+// After a mistake the page comes with what was typed, and nothing of it is stored.
+const isUnsaved = (form) => form.dataset.warn === "typed" || [...form.elements].some(isTyped);
+
+// A program that sends the form itself stays on the page, and so does a form that brings a file.
+document.addEventListener("submit", (event) => { if (!event.defaultPrevented) sent = event.target; });
+document.addEventListener("input", () => { sent = null; });
 addEventListener("beforeunload", (event) => {
-  const forms = document.querySelectorAll("form[data-warn]");
-  if (!isSaving && [...forms].some((form) => [...form.elements].some(isTyped))) event.preventDefault();
+  const forms = [...document.querySelectorAll("form[data-warn]")].filter((form) => form !== sent);
+  if (forms.some(isUnsaved)) event.preventDefault();
 });

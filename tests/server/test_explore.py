@@ -24,7 +24,7 @@ from server.explore.allowance import Allowance
 from server.explore.fields import AnyField, Field, Wrong
 from server.explore.page import Answers
 from server.explore.sections import SECTIONS, Section
-from server.headers import HEADERS, WITH_LIVE_PARTS
+from server.headers import HEADERS, WITH_PROGRAM
 from server.store import Store
 
 IDS = [section.id for section in SECTIONS]
@@ -84,7 +84,7 @@ def test_everybody_may_explore_under_headers_as_strict_as_elsewhere(
 ) -> None:
     answer = visitor.get(path)
     assert answer.status_code == 200
-    expected = HEADERS | {"Content-Security-Policy": WITH_LIVE_PARTS}
+    expected = HEADERS | {"Content-Security-Policy": WITH_PROGRAM}
     assert {name: answer.headers[name] for name in expected} == expected
     assert "Set-Cookie" not in answer.headers
     assert 'style="' not in answer.text

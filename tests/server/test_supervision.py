@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from limits import MOMENT
+from limits import MOMENT, wait_until
 
 from server.supervision import notify, watch
 
@@ -37,7 +37,7 @@ def test_server_is_ready_and_then_gives_signs_of_life(
         )
         try:
             assert manager.recv(100) == b"READY=1"
-            assert "deniable serves on" in (tmp_path / "out").read_text()
+            wait_until(lambda: "deniable serves on" in (tmp_path / "out").read_text())
             assert [manager.recv(100) for _ in range(2)] == [b"WATCHDOG=1"] * 2
         finally:
             process.terminate()

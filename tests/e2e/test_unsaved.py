@@ -1,0 +1,143 @@
+"""Text that somebody types into a page of the console is not lost at a click."""
+
+import re
+from pathlib import Path
+
+import pytest
+from collector import Collector
+from device import Device, wait_for
+from playwright.sync_api import Dialog, Page, Route, expect
+
+from server.store import Store
+
+TEMPLATES = Path(__file__).parents[2] / "server" / "templates"
+DRAFT = """
+title = {en = "Canteen", fr = "Cantine"}
+id = "ID"
+languages = ["en", "fr"]
+[privacy]
+cap = 12
+[[questions]]
+id = "meat"
+kind = "yes-no"
+text = {en = "Do you eat meat?", fr = ""}
+epsilon = 1
+"""
+#: Pages with a form that takes long to fill in, and a field there.
+FORMS = {
+    "/surveys/new": "#title",
+    "/surveys/ID/edit": "#new-text",
+    "/surveys/ID/translations": '[name="question/meat:text.fr"]',
+    "/surveys/ID/pilot": "#made-up-number",
+}
+
+
+def toml(collector: Collector, name: str) -> str:
+    store = Store(collector.database)
+    draft = store.drafts.get(name)
+    store.close()
+    assert draft is not None
+    return draft.toml
+
+
+@pytest.fixture
+def draft(collector: Collector, survey: str) -> str:
+    """Return the id of a draft in two languages."""
+    store, name = Store(collector.database), f"draft-{survey}"
+    store.drafts.begin(name, DRAFT.replace("ID", name), "ada", "began it")
+    store.close()
+    return name
+
+
+@pytest.fixture
+def console(collector: Collector, device: Device) -> Page:
+    """Return a page of somebody who has signed in."""
+    page = device.visit(f"{collector.url}/login")
+    page.get_by_label("Password or token").fill(collector.token)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("heading", name="Surveys", level=1)).to_be_visible()
+    return page
+
+
+@pytest.fixture
+def asked(console: Page) -> list[str]:
+    """Return a list in which each question of the browser is noted; somebody stays on the page."""
+    questions: list[str] = []
+
+    def stay(dialog: Dialog) -> None:
+        questions.append(dialog.type)
+        dialog.dismiss()
+
+    console.on("dialog", stay)
+    return questions
+
+
+def leave(page: Page) -> None:
+    page.get_by_role("link", name="Surveys", exact=True).click()
+
+
+@pytest.mark.parametrize("path", FORMS)
+def test_browser_asks_before_typed_text_is_left(
+    console: Page, collector: Collector, draft: str, asked: list[str], path: str
+) -> None:
+    address, field = collector.url + path.replace("ID", draft), console.locator(FORMS[path])
+    console.goto(address)
+    field.fill("Mangez-vous de la viande ?")
+    leave(console)
+    wait_for(console, lambda: asked == ["beforeunload"])
+    assert console.url.startswith(address)
+    expect(field).to_have_value("Mangez-vous de la viande ?")
+    # Nothing is asked where nothing would be lost.
+    field.fill(field.get_attribute("value") or "")
+    leave(console)
+    expect(console).to_have_url(f"{collector.url}/surveys")
+    assert asked == ["beforeunload"]
+
+
+def test_saved_translations_can_be_left_and_refused_ones_cannot(
+    console: Page, collector: Collector, draft: str, asked: list[str]
+) -> None:
+    console.goto(f"{collector.url}/surveys/{draft}/translations")
+    field = console.locator('[name="question/meat:text.fr"]')
+    field.fill("Mangez-vous de la viande ?")
+    console.get_by_role("button", name="Save all").first.click()
+    expect(console.get_by_text("All texts are translated")).to_be_visible()
+    leave(console)
+    expect(console).to_have_url(f"{collector.url}/surveys")
+    console.goto(f"{collector.url}/surveys/{draft}/translations")
+    # If somebody else changed the question, nothing is stored, and the page has what was typed.
+    store = Store(collector.database)
+    before = store.drafts.get(draft)
+    assert before is not None
+    changed = before.toml.replace("Do you eat meat?", "Do you like meat?")
+    store.drafts.change(before, changed, "bob", "changed it")
+    store.close()
+    field.fill("Aimez-vous la viande ?")
+    console.get_by_role("button", name="Save all").first.click()
+    expect(console.locator("#mistakes")).to_be_visible()
+    assert asked == []
+    leave(console)
+    wait_for(console, lambda: asked == ["beforeunload"])
+    expect(field).to_have_value("Aimez-vous la viande ?")
+
+
+def test_the_editor_is_left_once_all_is_stored(
+    console: Page, collector: Collector, draft: str, asked: list[str]
+) -> None:
+    console.goto(f"{collector.url}/surveys/{draft}/edit?part=question/meat")
+    held: list[Route] = []
+    console.route(re.compile("/edit$"), lambda route: held.append(route))
+    console.locator('#form [name="text.en"]').fill("Do you like meat?")
+    leave(console)
+    wait_for(console, lambda: held)
+    held[0].continue_()
+    expect(console).to_have_url(f"{collector.url}/surveys")
+    assert "Do you like meat?" in toml(collector, draft)
+    assert asked == []
+
+
+def test_every_page_with_such_a_form_loads_the_program_that_asks() -> None:
+    texts = {path.name: path.read_text() for path in TEMPLATES.glob("*.html")}
+    warned = {name for name, text in texts.items() if " data-warn" in text}
+    assert warned == {name for name, text in texts.items() if 'program("unsaved.js")' in text}
+    assert len(warned) == 6
