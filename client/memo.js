@@ -114,10 +114,10 @@ function isReport(text) {
 /** Whether a survey's record is as this program, or an earlier release, writes it. */
 function isSound(memo) {
   if (!isTable(memo, () => true)) return false;
-  const { title = '', spent, constant = spent, cap, waves, times, pending } = memo;
+  const { title = '', spent, constant = spent, cap, waves, times, pending, settled = {} } = memo;
   return (isText(title) || (isTable(title, isText) && Object.keys(title).length > 0))
     && isCount(spent) && isCount(constant) && typeof cap === 'number' && cap > 0
-    && isTable(waves, (rid) => isHex(rid, 32)) && isTable(times, isCount)
+    && isTable(waves, (rid) => isHex(rid, 32)) && isTable(times, isCount) && isTable(settled, isCount)
     && Array.isArray(pending) && pending.every(isReport);
 }
 
@@ -158,17 +158,9 @@ function whole(memo = EMPTY) {
 const read = async (survey) =>
   whole((await transact((table) => table.get(place(survey)), 'readonly')).result);
 
-/**
- * A record from now on: its cap is the least that any page promised, and what was charged too
- * little is charged.
- */
-function renewed(memo, { title, privacy }, price) {
-  const { cost = 0, constant = 0 } = price.owed(memo) ?? {};
-  return {
-    ...memo, title, cap: Math.min(memo.cap, privacy.cap),
-    spent: memo.spent + cost, constant: memo.constant + constant,
-  };
-}
+/** A record from now on: its cap is the least that any page promised; it lacks no charge. */
+const renewed = (memo, { title, privacy }, price) =>
+  price.settled({ ...memo, title, cap: Math.min(memo.cap, privacy.cap) });
 
 /** Whether a wave would spend more than was promised. */
 const overspends = (memo, cost) => !(memo.spent + cost <= millionths(memo.cap));
@@ -200,10 +192,10 @@ export async function keepOnce(survey, wave, key, price, make) {
     if (secret !== secrets.get(key)) throw new Forgotten();
     isDrawn = true;
     const { text, content } = make();
-    return {
+    return price.settled({
       ...before, times, spent: before.spent + cost, constant: before.constant + constant,
       waves: { ...before.waves, [wave]: content.rid }, pending: [...before.pending, text],
-    };
+    }, true);
   });
   return { ...known(memo, wave), isDrawn };
 }

@@ -10,7 +10,7 @@ import { below, ln, micro, must, WORD } from './exact.js';
 export const memories = {};
 /**
  * What optional/stated.js adds, for surveys of the first format that state less ε than they cost:
- * `verify` a δ, the true `ratio` of a report, and what was charged too little, `owed`.
+ * `verify` a δ, the true `ratio` of a report, and a record once what it lacks is charged, `settled`.
  */
 export const stated = {};
 

@@ -168,16 +168,9 @@ function totals({ question, randomizer, memory }, used, times) {
   return { cost: cost(stable), constant: cost(true) };
 }
 
-/**
- * What one more wave costs, whatever is answered: a function of the times that each memory was used
- * before. It gives the cost in millionths of ε, and if answers are constant; and the times then.
- *
- * By the first protocol questions with other labels can share a memory. So the times of each
- * meaning are kept, too, under the memory, a slash and the meaning. Waves that were answered before
- * these were kept are taken to have meant the same.
- */
-export async function priceOf(survey, randomizers) {
-  const priced = await Promise.all([...drawsOf(survey)].map(async ([id, questions]) => {
+/** All that a survey draws as one, each with the key of its memory, and all keys that count it. */
+const pricedOf = ({ survey, randomizers }) =>
+  Promise.all([...drawsOf(survey)].map(async ([id, questions]) => {
     const randomizer = randomizers[id];
     const [question] = questions;
     // Nothing is remembered, and no memory has such a key: memories have a colon.
@@ -187,6 +180,21 @@ export async function priceOf(survey, randomizers) {
     const both = protocolOf(question) === 1 ? [memory, `${memory}/${meaning}`] : [memory];
     return { question, randomizer, memory, keys: randomizer.permanent ? both : [] };
   }));
+
+/**
+ * What one more wave costs, whatever is answered: a function of the times that each memory was used
+ * before. It gives the cost in millionths of ε, and if answers are constant; and the times then.
+ *
+ * By the first protocol questions with other labels can share a memory. So the times of each
+ * meaning are kept, too, under the memory, a slash and the meaning. Waves that were answered before
+ * these were kept are taken to have meant the same.
+ *
+ * `settled` is a record that was charged too little by `earlier` versions, once that is charged, or
+ * if it `isPaid`, since this program charges what a wave costs.
+ */
+export async function priceOf(survey, randomizers, earlier = []) {
+  const versions = await Promise.all([{ survey, randomizers }, ...earlier].map(pricedOf));
+  const [priced] = versions;
   const price = (before) => {
     const found = { cost: 0, constant: 0, times: { ...before } };
     for (const one of priced) {
@@ -198,11 +206,8 @@ export async function priceOf(survey, randomizers) {
     }
     return found;
   };
-  /** What all answered waves cost beyond what was charged; undefined without optional/stated.js. */
-  price.owed = ({ waves, times, ...charged }) => stated.owed?.(charged, priced.map((one) => {
-    const answered = one.keys.length ? times[one.memory] ?? 0 : Object.keys(waves).length;
-    return totals(one, answered, times);
-  }));
+  price.settled = (memo, isPaid) =>
+    (stated.settled ? stated.settled(memo, versions, totals, isPaid) : memo);
   return price;
 }
 

@@ -50,20 +50,26 @@ def survey_schemas() -> dict[str, Schema]:
     whole = joint | {"channel": pattern}
     # If each respondent is asked some questions, each combination of kinds has its own channel.
     some = joint | {"channels": {"type": "object", "additionalProperties": pattern}}
+    frozen = {
+        "survey": reference("Survey"),
+        "randomizers": {
+            "type": "object",
+            "propertyNames": IDENTIFIER,
+            "additionalProperties": reference("Randomizer"),
+        },
+    }
     return {
         "OpenSurvey": object_of(
             {
                 "version": HASH,
                 "wave": WAVE,
                 "state": {"enum": ["open", "closed"]},
-                "survey": reference("Survey"),
-                "randomizers": {
-                    "type": "object",
-                    "propertyNames": IDENTIFIER,
-                    "additionalProperties": reference("Randomizer"),
-                },
+                **frozen,
             },
-            {"protocol": {"const": PROTOCOL}},
+            {
+                "protocol": {"const": PROTOCOL},
+                "earlier": {"type": "array", "items": object_of(frozen), "minItems": 1},
+            },
         ),
         "Randomizer": {"oneOf": [object_of(randomizer, more), object_of(whole), object_of(some)]},
         "Encoder": _parts(ENCODERS),

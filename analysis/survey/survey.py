@@ -103,15 +103,15 @@ class Survey:
         `charged` is the respondent's charge so far. Earlier releases charged too little if labels
         had changed (`spent_on`). This wave charges the difference. Nothing is ever refunded.
 
-        A version that is `charged_as_stated` keeps the rule that it was published with, since
-        devices have drawn reports by that rule, and none may be lost. A wave of any other version
-        charges the difference to the true cost.
+        A version of format 1 keeps the rule that it was published with, since devices have drawn
+        reports by that rule, and none may be lost. A version of another format charges the
+        difference to the true cost, too (`charged_as_stated`).
         """
         before = list(answered)
         if not any(survey.memos or survey.charged_as_stated for survey, _ in [(self, 1), *before]):
             return self.charge
         after, due = (
-            spent_on(all_waves, stated=self.charged_as_stated)
+            spent_on(all_waves, stated=self.format == FORMATS[0])
             for all_waves in ([*before, (self, 1)], before)
         )
         return after - (due if charged is None else min(due, charged))
@@ -297,18 +297,6 @@ def spent_on(
         Whether to charge by the rules that versions were published with (`Question.spent`).
     """
     return sum(use.spent(stable, trusting, stated) for use in uses(answered).values())
-
-
-def repriced(before: Survey, after: Survey) -> tuple[str, ...]:
-    """Return the ids of the draws that another format charges by another rule."""
-    if before.format == after.format:
-        return ()
-    rules = {draw.id: draw.charged_as_stated for draw in before.draws}
-    return tuple(
-        draw.id
-        for draw in after.draws
-        if rules.get(draw.id, draw.charged_as_stated) != draw.charged_as_stated
-    )
 
 
 def asked_in(spec: dict[str, Any]) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@
  */
 import { CHANNELS } from '../channels.js';
 import { ENCODERS } from '../encoders.js';
-import { asNumber, must, range, sum } from '../exact.js';
+import { asNumber, micro, must, range, sum } from '../exact.js';
 import { fraction, states, stated } from '../randomizer.js';
 
 /** The hockey-stick divergence at top/bottom of the worst two inputs, from all their weights. */
@@ -36,8 +36,34 @@ stated.verify = (randomizer, most) => {
 stated.ratio = ({ encoder, channel }) =>
   CHANNELS[channel.name].ratio(channel, ENCODERS[encoder.name].apart?.(encoder));
 
-/** What was charged too little, from the true costs of all that was drawn. */
-stated.owed = ({ spent, constant }, costs) => {
-  const more = (key, charged) => Math.max(0, sum(costs.map((one) => one[key])) - charged);
-  return { cost: more('cost', spent), constant: more('constant', constant) };
+/** What a fresh report costs beyond what it stated. */
+const lackOf = ({ randomizer }) => ('delta' in randomizer
+  ? Math.max(0, micro(stated.ratio(randomizer)) - micro(fraction('ratio', randomizer.ratio))) : 0);
+
+/** Whether a memory was charged as if the answer never changed, though it could be skipped. */
+const isSkipped = ({ question, keys }) => keys.length > 0 && question.stable && question.no_answer;
+
+/**
+ * What all reports cost beyond what these versions stated. Nobody knows by which version a wave was
+ * answered, so fresh reports count by the version that lacks most.
+ */
+function lacksOf({ waves, times }, versions, totals) {
+  const constant = Math.max(...versions.map((draws) => sum(draws.map(lackOf))))
+    * Object.keys(waves).length;
+  const kept = new Map(versions.flat().filter(isSkipped).map((one) => {
+    const total = totals(one, times[one.memory] ?? 0, times);
+    return [one.memory, total.cost - total.constant];
+  }));
+  return { cost: constant + sum([...kept.values()]), constant };
+}
+
+stated.settled = (memo, versions, totals, isPaid) => {
+  const lacks = lacksOf(memo, versions, totals);
+  const { cost = 0, constant = 0 } = isPaid ? lacks : memo.settled ?? {};
+  return {
+    ...memo,
+    spent: memo.spent + Math.max(0, lacks.cost - cost),
+    constant: memo.constant + Math.max(0, lacks.constant - constant),
+    settled: { cost: Math.max(lacks.cost, cost), constant: Math.max(lacks.constant, constant) },
+  };
 };

@@ -352,7 +352,7 @@ async function start() {
   const version = await versionOf(survey, open.randomizers);
   must(version === open.version, `"version" expected ${version}`, open.version);
   check(survey, open.randomizers);
-  price = await priceOf(survey, open.randomizers);
+  price = await priceOf(survey, open.randomizers, open.earlier);
   showImages();
   listen();
   return begin();

@@ -10,7 +10,7 @@ import rfc8785
 
 from analysis.core.epsilon import MICRO, micro
 from analysis.survey.freeze import thaw
-from analysis.survey.survey import Survey
+from analysis.survey.survey import Survey, version_of
 from server.audit.database import Finding
 from server.audit.strict_http import ENCODINGS, Answer, Site, printable
 from server.deliver import Unreachable
@@ -203,7 +203,8 @@ def _read(survey_id: str, answer: Exhibit) -> tuple[Survey, dict[str, Any]]:
         raise ValueError(f"expected the survey {survey_id}, got {survey.id!r}")
     if type(wave) is not int or wave < 1 or state not in ("open", "closed"):
         raise ValueError(f"expected a wave from 1, open or closed, got {wave!r}, {state!r}")
-    return survey, described(survey, wave, state)
+    earlier = [thaw(version, version_of(version)) for version in given.get("earlier", ())]
+    return survey, described(survey, wave, state, earlier)
 
 
 def _findings_of_questions(survey: Survey) -> Iterator[Finding]:

@@ -17,9 +17,10 @@ from markupsafe import Markup
 from analysis.charts import icon_patterns
 from analysis.privacy.one_wave import Group
 from analysis.survey.digest import NOTE, groups_of
+from analysis.survey.freeze import thaw
 from analysis.survey.piping import answers_told, pieces
 from analysis.survey.question import Question
-from analysis.survey.survey import Survey
+from analysis.survey.survey import Survey, version_of
 from server.explanation import (
     Explained,
     an_answer,
@@ -90,9 +91,12 @@ OPTIONAL: dict[str, Callable[[Survey], bool]] = {
 }
 
 
-def optional_of(survey: Survey) -> list[str]:
-    """Return the names of the optional modules that a survey's page runs."""
-    return [name for name, is_needed in OPTIONAL.items() if is_needed(survey)]
+def optional_of(*versions: Survey) -> list[str]:
+    """Return the names of the optional modules that the page of a survey runs.
+
+    It can have to price earlier versions, too, which need their own.
+    """
+    return [name for name, is_needed in OPTIONAL.items() if any(map(is_needed, versions))]
 
 
 _HTML = ("Content-Type", "text/html; charset=utf-8")
@@ -139,7 +143,7 @@ class Pages:
         return self._run(
             "survey",
             languages,
-            optional_of(survey),
+            optional_of(survey, *(thaw(one, version_of(one)) for one in data.get("earlier", ()))),
             survey=survey,
             data=data,
             **_contents(survey),

@@ -8,7 +8,7 @@ from typing import Any
 
 from analysis.survey.batches import Cell, Steps
 from analysis.survey.freeze import thaw
-from analysis.survey.survey import Survey, repriced
+from analysis.survey.survey import Survey
 from server.decision import WHOLE, CellChange, Key
 from server.store.database import Database
 from server.store.errors import StoreError
@@ -23,6 +23,8 @@ class Open:
     survey: Survey
     wave: int
     state: str
+    #: Earlier versions whose reports cost more than they stated. Devices may have answered them.
+    earlier: tuple[Survey, ...] = ()
 
     def state_on(self, today: date) -> str:
         """Return whether reports are taken on a day: "open" or "closed"."""
@@ -30,13 +32,16 @@ class Open:
 
     def to_json(self, today: date) -> dict[str, Any]:
         """Return what a device needs to answer on a day: all of it public."""
-        return described(self.survey, self.wave, self.state_on(today))
+        return described(self.survey, self.wave, self.state_on(today), self.earlier)
 
 
-def described(survey: Survey, wave: int, state: str) -> dict[str, Any]:
+def described(
+    survey: Survey, wave: int, state: str, earlier: Sequence[Survey] = ()
+) -> dict[str, Any]:
     """Return what the API and the page say about a survey; all of it is public."""
     beside = {"protocol": PROTOCOL, "version": survey.version, "wave": wave, "state": state}
-    return beside | survey.to_json()
+    before = {"earlier": [version.to_json() for version in earlier]} if earlier else {}
+    return beside | survey.to_json() | before
 
 
 def largest(versions: Sequence[Survey]) -> Steps:
@@ -60,13 +65,18 @@ class Surveys:
         self._priced: dict[tuple[str, str], Survey] = {}
         self._opened: set[str] = set()
 
-    def repriced(self, survey: Survey) -> tuple[str, ...]:
-        """Return the draws whose price another format would change for people who answered."""
-        before = self.current(survey.id)
+    def repriced(self, survey: Survey) -> list[str]:
+        """Return the draws of answered versions that a new format would charge otherwise."""
+        versions = self.every(survey.id)
         sql = "SELECT 1 FROM ledger WHERE survey = ? LIMIT 1"
-        if before is None or not [*self._database.query(sql, survey.id)]:
-            return ()
-        return repriced(before.survey, survey)
+        if (
+            not versions
+            or versions[0].format == survey.format
+            or not [*self._database.query(sql, survey.id)]
+        ):
+            return []
+        stated = {draw.id for one in versions for draw in one.draws if draw.charged_as_stated}
+        return sorted(stated)
 
     def check_prices(self, survey: Survey) -> None:
         """Raise StoreError if another format changes prices for people who answered."""
@@ -302,7 +312,10 @@ class Surveys:
             return None
         opened = self.open_waves(survey_id)
         wave = max(opened or self.waves(survey_id) or [1])
-        return Open(self.stored(survey_id, versions[0]), wave, "open" if opened else "closed")
+        before = (self.stored(survey_id, version) for version in versions[1:])
+        earlier = tuple(version for version in before if version.charged_as_stated)
+        state = "open" if opened else "closed"
+        return Open(self.stored(survey_id, versions[0]), wave, state, earlier)
 
     def all_current(self) -> list[Open]:
         """Return what respondents are asked now in each survey."""

@@ -140,6 +140,9 @@ def _asked(to_read: tuple[str, Any]) -> tuple[str, Any]:
     except (OSError, EOFError):
         stop()
         return "ended", None
+    except BaseException:
+        stop()  # or the next request would read the rest of this answer
+        raise
     return answer
 
 

@@ -26,7 +26,7 @@ FILES = Path(__file__).parents[1] / "analysis/earlier_releases/1.0"
 DEVICE = json.loads((FOLDER / "device.json").read_text())
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def upgraded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Collector]:
     """Run this release over the database of an earlier one."""
     folder = tmp_path_factory.mktemp("upgraded")
@@ -101,6 +101,47 @@ def test_what_noise_with_a_delta_cost_is_shown_as_it_is(upgraded: Collector, kep
     assert memo(page, "noise-with-delta")["spent"] == 42_194
     mine = kept.visit(f"{upgraded.url}/me")
     expect(mine.locator("#surveys")).to_contain_text("ε = 0.043 of at most 0.2")
+
+
+@pytest.mark.parametrize("format_line", ["", "format = 2\n"])
+def test_a_version_without_such_questions_charges_what_earlier_waves_lack(
+    upgraded: Collector, kept: Device, tmp_path: Path, format_line: str
+) -> None:
+    # One more question of ε = .1 was asked in neither earlier wave, and costs nothing for these.
+    first = read_survey(FILES / "noise-with-delta.toml")
+    text = (FILES / "noise-with-delta.toml").read_text().replace("delta = 0.01\n", "")
+    text = text.replace('mechanism = "gaussian"', 'mechanism = "laplace"').replace(".001", ".05")
+    more = '\n[[questions]]\nid = "more"\nkind = "yes-no"\ntext = "More?"\nepsilon = 0.1\n'
+    file = tmp_path / "later.toml"
+    file.write_text(format_line + text + more)
+    later = read_survey(file)
+    store = Store(upgraded.database)
+    store.surveys.publish(later, new_prices=True)
+    store.close()
+    upgraded.open_wave(later.id, 3)
+    page = kept.visit(upgraded.page(later.id))
+    expect_state(page, "ready")
+    # Two waves were charged .002 and cost .042194; one of this version costs .15.
+    assert memo(page, later.id)["spent"] == spent_on([(first, 2)]) == 42_194
+    answer(page, {"hours": "30", "more": "yes"})
+    assert memo(page, later.id)["spent"] == spent_on([(first, 2), (later, 1)])
+    page.reload()
+    expect_state(page, "answered")
+    assert memo(page, later.id)["spent"] == spent_on([(first, 2), (later, 1)])
+
+
+def test_a_corrected_text_does_not_hide_what_a_memory_lacks(
+    upgraded: Collector, kept: Device, tmp_path: Path
+) -> None:
+    text = (FILES / "stable-with-skips.toml").read_text()
+    file = tmp_path / "corrected.toml"
+    file.write_text(text.replace("born in this country", "really born in this country"))
+    store = Store(upgraded.database)
+    store.surveys.publish(read_survey(file))
+    store.close()
+    upgraded.open_wave("stable-with-skips", 5)
+    expect_closed(kept.visit(upgraded.page("stable-with-skips")), "spent")
+    assert kept.posted() == []
 
 
 def test_nothing_is_drawn_above_the_cap(upgraded: Collector, kept: Device) -> None:

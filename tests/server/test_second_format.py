@@ -116,6 +116,23 @@ def test_what_was_spent_by_the_first_format_counts_by_the_second(
     assert panel.answer(first, 4) == 201
 
 
+def test_every_version_of_the_first_format_is_taken_as_it_was_published(
+    store: Store, tmp_path: Path
+) -> None:
+    text = (EARLIER / "stable-with-skips.toml").read_text().replace("cap = 2", "cap = 5")
+    file = tmp_path / "required.toml"
+    file.write_text(text)
+    first = read_survey(file)
+    file.write_text(text + "required = true\n")
+    later = read_survey(file)
+    panel = Panel(store, first, {"born-here": "yes"})
+    assert {panel.answer(first, wave) for wave in range(1, 5)} == {201}
+    store.surveys.publish(later)
+    # 1.979596 were charged and 4.345293 cost: a device that drew this before is not refused.
+    assert panel.answer(later, 5) == 201
+    assert panel.row().above_cap == "yes"
+
+
 def test_waves_of_a_stable_answer_that_can_be_skipped_are_printed_as_they_are(
     store: Store,
 ) -> None:
