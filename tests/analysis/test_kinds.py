@@ -118,7 +118,7 @@ def test_a_mechanism_can_be_named(read: Any, keys: str, name: str, epsilon: floa
     assert question.spec["epsilon"] == epsilon
     # ε is proved to be at most what the frozen survey states, and is not much less.
     assert question.randomizer.epsilon == pytest.approx(epsilon, rel=1e-4)
-    assert question.randomizer.charge <= epsilon * 1e6
+    assert question.spent(1, stated=True) <= epsilon * 1e6
 
 
 @pytest.mark.parametrize(

@@ -117,9 +117,9 @@ def test_no_row_reveals_more_than_the_channel(mechanism: str, question: dict[str
     asked = question_of(mechanism, question)
     for row in odds(asked):
         assert 0 < row.q < row.p < 1
-        ratio, delta = asked.randomizer.ratio, asked.randomizer.delta
-        assert row.p <= ratio * row.q + delta
-        assert 1 - row.q <= ratio * (1 - row.p) + delta
+        ratio = asked.randomizer.ratio
+        assert row.p <= ratio * row.q
+        assert 1 - row.q <= ratio * (1 - row.p)
         assert row.sentence.count(" of 100 ") == 1
         assert of_100(row.p) in row.sentence
         assert row.posterior(0.5, seen=False) < 0.5 < row.posterior(0.5)

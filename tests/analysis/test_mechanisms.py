@@ -14,7 +14,7 @@ import pytest
 from analysis.core.channels.window import Window
 from analysis.core.domain import NO_ANSWER, Categories, Domain, Numbers, Rankings, Sets, Texts
 from analysis.core.encoders.categories import Index
-from analysis.core.epsilon import TooCoarse, exp_lower
+from analysis.core.epsilon import TooCoarse, exp_lower, log_ratio
 from analysis.core.randomizer import Randomizer
 from analysis.mechanisms import MECHANISMS
 from analysis.mechanisms.base import Mean, Mechanism, Share, spends
@@ -46,7 +46,7 @@ PARAMS: dict[str, list[dict[str, Any]]] = {
     "forced": [{"p_yes": "1/6", "p_no": "1/6"}, {"p_yes": "0.1", "p_no": "0.25"}],
     "unrelated": [{"p": "2/3", "prevalence": "1/2"}, {"p": "0.7", "prevalence": "0.2"}],
     "crosswise": [{"prevalence": "1/4"}, {"prevalence": "0.6"}],
-    "gaussian": [{"delta": 1e-6}, {"delta": 0.01}],
+    "gaussian": [{}, {"delta": 1e-6}, {"delta": 0.01}],
     "optimal": [{}, {"aim": "mean"}],
 }
 CASES = [
@@ -103,19 +103,20 @@ def test_ratio_is_that_of_the_exact_channel_and_at_most_what_was_asked(
     if mechanism.parameters is not None:
         assert worst == randomizer.ratio
         return
-    assert randomizer.ratio <= exp_lower(epsilon)
+    assert worst == randomizer.ratio
+    assert randomizer.stated_ratio <= exp_lower(epsilon)
     if randomizer.limit is None:
-        assert worst == randomizer.ratio
+        assert randomizer.stated_ratio == randomizer.ratio
         assert randomizer.delta == 0
         assert randomizer.epsilon == pytest.approx(float(epsilon), rel=1e-3)
     else:
         apart = [
-            sum(max(Fraction(0), one[y] - randomizer.ratio * other[y]) for y in one)
+            sum(max(Fraction(0), one[y] - randomizer.limit * other[y]) for y in one)
             for one in rows
             for other in rows
         ]
         assert max(apart) == randomizer.delta <= Fraction(repr(params["delta"]))
-        assert randomizer.epsilon == pytest.approx(float(epsilon), rel=1e-6)
+        assert log_ratio(randomizer.limit) == pytest.approx(float(epsilon), rel=1e-6)
 
 
 @every_case
