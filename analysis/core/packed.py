@@ -68,18 +68,17 @@ def column_sums(packed: Packed, bits: int) -> Integers:
     width = packed.shape[1]
     rows = max(1, _WORDS // width)
     sums = np.zeros(64 * width, dtype=np.int64)
-    waiting: list[list[Packed]] = []
+    waiting: list[list[Packed]] = [[]]
     whole = len(packed) // rows * rows
     for start in range(0, whole, rows):
-        block, weight = packed[start : start + rows], 0
-        while True:
+        waiting[0].append(packed[start : start + rows])
+        weight = 0
+        while len(waiting[weight]) == 3:
+            added, carried = _added(*waiting[weight])
+            waiting[weight], weight = [added], weight + 1
             if weight == len(waiting):
                 waiting.append([])
-            waiting[weight].append(block)
-            if len(waiting[weight]) < 3:
-                break
-            added, block = _added(*waiting[weight])
-            waiting[weight], weight = [added], weight + 1
+            waiting[weight].append(carried)
     for weight, blocks in enumerate([[packed[whole:]], *waiting]):
         for block in blocks:
             added_up = unpack(block, 64 * width).sum(axis=0, dtype=np.int64)

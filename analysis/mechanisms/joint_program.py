@@ -379,17 +379,13 @@ class Rounds:
 
     def beats(self, other: "Rounds") -> bool:
         """Return whether its variance will be below that of `other`; solve what this takes."""
-        while True:
+        while not (self.is_done and other.is_done):
             if self.bound > other.variance * (1 + _NO_BETTER):
                 return False
             if other.bound > self.variance * (1 + _NO_BETTER):
                 return True
-            if not other.is_done:
-                other.step()
-            elif not self.is_done:
-                self.step()
-            else:
-                return self.variance < other.variance
+            (self if other.is_done else other).step()
+        return self.variance < other.variance
 
     @property
     def channel(self) -> Pattern:

@@ -276,7 +276,7 @@ def _integers(task: _Task, design: _Design, scale: float, inputs: int) -> _Table
     used = design.lows * scale >= 0.5
     pairs = list(zip(design.scores[used].tolist(), design.lows[used].tolist(), strict=True))
     skipped = round(design.no_answer * scale)
-    while True:
+    while len(pairs) > 1:
         low = np.array([max(1, round(chance * scale)) for _, chance in pairs], dtype=np.int64)
         value = np.array([score for score, _ in pairs])
         raises = np.array([_raise(weight, task.bound) for weight in low.tolist()], dtype=np.int64)
@@ -289,7 +289,7 @@ def _integers(task: _Task, design: _Design, scale: float, inputs: int) -> _Table
             # A window that covers exactly one output has no part of the next.
             width = near if abs(near - width) < 0.05 * near else width
         total = int(low.sum()) + skipped + width
-        if len(low) < 2 or width < 1 or width >= ends[-1] or total > WORD:
+        if width < 1 or width >= ends[-1] or total > WORD:
             return None
         starts = _starts(raises, value, low, width, total, inputs)[:, None]
         raised = np.minimum(ends[1:], starts + width) - np.maximum(ends[:-1], starts)
@@ -297,14 +297,14 @@ def _integers(task: _Task, design: _Design, scale: float, inputs: int) -> _Table
         filled = raised / np.maximum(raises, 1)
         alike = np.abs(np.diff(filled, axis=1)).max(axis=0) < 1e-6
         if not alike.any():
-            break
+            rows = (low + raised).tolist()
+            if task.no_answer:
+                rows = [*([*row, skipped] for row in rows), [*low.tolist(), skipped + width]]
+            return tuple(tuple(row) for row in rows) if len(rows) <= len(rows[0]) else None
         first = int(np.argmax(alike))
         (v, a), (w, b) = pairs[first : first + 2]
         pairs[first : first + 2] = [((v * a + w * b) / (a + b), a + b)]
-    rows = (low + raised).tolist()
-    if task.no_answer:
-        rows = [*([*row, skipped] for row in rows), [*low.tolist(), skipped + width]]
-    return tuple(tuple(row) for row in rows) if len(rows) <= len(rows[0]) else None
+    return None
 
 
 def _raise(low: int, bound: Fraction) -> int:

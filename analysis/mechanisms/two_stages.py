@@ -26,6 +26,10 @@ from analysis.core.waves_of_bits import MOST_ONES
 from analysis.core.words import WORD
 from analysis.mechanisms.one_of_k import window_of
 
+#: The most weights of an instant channel that are tried. The first few are enough, since they start
+#: at a root that is precise to 1e-15.
+_SWAPS = 1000
+
 
 def can_remember(randomizer: AnyRandomizer) -> bool:
     """Return whether a channel can be factored into a permanent and an instant channel.
@@ -98,9 +102,9 @@ def _stages_of_bits(
     first = permanent(flip)
     while first.ratio(apart) > whole:
         first = Bits(bits.inputs, first.one - 1, first.zero + 1, WORD)
-    swap = max(1, int(flip * WORD) - 2)
-    while True:
+    least = max(1, int(flip * WORD) - 2)
+    for swap in range(least, least + _SWAPS):
         second = Bits(bits.inputs, WORD - swap, swap, WORD)
         if first.followed_by(second).ratio(apart) <= bound:
             return first, second
-        swap += 1
+    raise TooCoarse("weights of 32 bits cannot serve these two ε together")

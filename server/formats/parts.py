@@ -110,17 +110,12 @@ def _groups(
     """Yield the portions of each row group: none extends beyond the end of a part."""
     left = rows
     waiting: list[dict[str, Any]] = []
-    while True:
+    while waiting := waiting or next(payloads, []):
         group: list[list[dict[str, Any]]] = []
-        while len(group) < _PORTIONS and left:
-            waiting = waiting or next(payloads, [])
-            if not waiting:
-                break
+        while len(group) < _PORTIONS and left and (waiting := waiting or next(payloads, [])):
             some, waiting = waiting[:left], waiting[left:]
             left -= len(some)
             group.append(some)
-        if not group:
-            return
         left = left or rows
         yield group
 

@@ -354,3 +354,15 @@ def test_respondents_are_found_in_few_steps(constant: float) -> None:
 
     assert least(ratio) == -int(-constant // 1)
     assert len(looked) < 60
+
+
+@pytest.mark.parametrize("jump", [7, 2_345_678])
+def test_respondents_are_found_in_few_steps_where_a_ratio_hardly_falls(jump: int) -> None:
+    looked: list[int] = []
+
+    def ratio(n: int) -> float:
+        looked.append(n)
+        return 1.000001 if n < jump else 0.999999
+
+    assert least(ratio) == jump
+    assert len(looked) < 120

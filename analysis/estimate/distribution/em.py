@@ -26,12 +26,13 @@ def early_em(chances: Floats, counts: Floats, gain: float) -> Floats:
     """
     weights = np.full(chances.shape[1], 1 / chances.shape[1])
     parts, before = counts / counts.sum(), -np.inf
-    while True:
+    for _ in range(_ROUNDS):
         mixed = chances @ weights
         height = float(counts @ np.log(mixed))
-        if height - before < gain:
-            return weights
+        if not height - before >= gain:
+            break
         weights, before = weights * ((parts / mixed) @ chances), height
+    return weights
 
 
 def rest(

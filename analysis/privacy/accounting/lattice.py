@@ -95,18 +95,17 @@ class Lattice:
     def times(self, reports: int) -> "Lattice":
         """Return the sum of `reports` >= 1 independent such losses, by repeated squaring."""
         total, power = None, self
-        while True:
-            if reports & 1:
+        for place in range(reports.bit_length()):
+            if place:
+                power = power.joined(power)
+                while len(power.masses) > _POINTS:
+                    power = power.on(2 * power.step)
+            if reports >> place & 1:
                 if total is not None and total.step != power.step:
                     total = total.on(power.step)
                 total = power if total is None else total.joined(power)
-            reports >>= 1
-            if not reports:
-                assert total is not None
-                return total
-            power = power.joined(power)
-            while len(power.masses) > _POINTS:
-                power = power.on(2 * power.step)
+        assert total is not None
+        return total
 
     def _trimmed(self) -> "Lattice":
         """Return the lattice without points of negligible mass at its ends."""

@@ -21,6 +21,8 @@ _TOO_MANY = f"half_width takes more than {MOST_RESPONDENTS} respondents: expecte
 _DRAWN = 0.002
 #: The number of ε of three digits for each power of ten, from 1.00 on.
 _DIGITS = 900
+#: The number of guesses of respondents, before the range is halved instead. Mostly six are enough.
+_GUESSES = 40
 
 
 def respondents_for(
@@ -69,14 +71,17 @@ def least(
     With `near`, the ratio exceeds 1 at n less this fraction of n, rather than at n - 1. `start` is
     a guess of n. Raise `OutOfReach` with `message` if n is more than `MOST_RESPONDENTS`.
     """
-    low, high, n = 0, 0, start
+    low, high, n, turn = 0, 0, start, 0
     # Each step assumes that the ratio is C / √n, until both ends are known.
     while not high or high - low > max(1, near * high):
-        there = ratio(n)
+        there, turn = ratio(n), turn + 1
         low, high = (low, n) if there <= 1 else (n, high)
         # This goes slightly beyond the guess, so that the other end is found, too.
         guess = n * there**2 * (1.001 if there > 1 else 0.999)
-        if high and low and high <= 1.2 * low:
+        if turn > _GUESSES:
+            # The ratio does not fall so, and guesses could advance by a thousandth for ever.
+            guess = (low + high) / 2 if high else 2.0 * n
+        elif high and low and high <= 1.2 * low:
             guess = (low + high) / 2
         top = high - 1 if high else 2 * MOST_RESPONDENTS
         n = min(max(round(guess), low + 1), max(top, low + 1))
@@ -129,15 +134,12 @@ def epsilon_for(
         return expected(redesigned, respondents, confidence_level, truth, rng=rng).half_width
 
     where = f'question "{question.id}"'
-    while True:
+    epsilon = _least_epsilon(lambda epsilon: width(epsilon) / half_width, where, half_width)
+    chosen = choose(question.domain, epsilon, wishes_of(question.spec))[0] if best else used
+    if chosen is not used:
+        # This is done once, since two mechanisms that are equally good could alternate forever.
+        used = chosen
         epsilon = _least_epsilon(lambda epsilon: width(epsilon) / half_width, where, half_width)
-        chosen = used
-        if best:
-            chosen, _ = choose(question.domain, epsilon, wishes_of(question.spec))
-        if chosen is used:
-            break
-        # Two mechanisms that are equally good must not alternate forever.
-        used, best = chosen, False
     if forever is not None and epsilon >= forever:
         raise OutOfReach(
             f"{where}: half_width {half_width:g} takes epsilon {float(epsilon):g}, which must be "

@@ -189,7 +189,7 @@ def surely_above(p_values: Array, alpha: float) -> NDArray[np.bool_]:
     k = len(p_values)
     differing = _numbers_of_differing_pairs(k)
     above = np.zeros((k, k), dtype=np.bool_)
-    while True:
+    for _ in range(k * k):
         fewest = min(number for number in differing if number >= above.sum())
         found = above | (p_values * (k * (k - 1) - fewest) <= alpha)
         for middle in range(k):
@@ -198,8 +198,9 @@ def surely_above(p_values: Array, alpha: float) -> NDArray[np.bool_]:
         if found.diagonal().any():
             return np.zeros((k, k), dtype=np.bool_)
         if (found == above).all():
-            return above
+            break
         above = found
+    return above
 
 
 def _numbers_of_differing_pairs(k: int) -> set[int]:
