@@ -42,7 +42,7 @@ def upgraded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Collector]:
 def kept(upgraded: Collector, new_device: Callable[..., Device]) -> Device:
     """Return a device that has stored what the earlier release did."""
     device = new_device()
-    page = device.visit(f"{upgraded.url}/healthz")
+    page = device.visit(upgraded.page("none"))
     for key, value in DEVICE["memo"].items():
         page.evaluate(WRITE_MEMO, [key, value])
     page.close()
