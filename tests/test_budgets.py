@@ -19,6 +19,7 @@ ALLOWED = {
     "server/proof_of_work.py:work": "it ends after 2^bits numbers on average, at most 2^20",
     "server/retention.py:keep": "it keeps promises as long as the server runs",
     "server/serving.py:_application": "a worker waits for its database as long as that takes",
+    "server/supervision.py:guard": "it watches a plane as long as the server runs",
     "server/supervision.py:watch": "it gives signs of life as long as the server runs",
     "server/writer.py:_run": "it stores submissions as long as the server runs",
 }
