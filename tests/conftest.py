@@ -61,6 +61,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--engine", choices=("chromium", "firefox"), default="chromium", help="the browser to drive"
     )
+    parser.addoption(
+        "--surveys", metavar="SEED", type=int, default=1, help="the first seed of random surveys"
+    )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -73,9 +76,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items.sort(key=lambda item: files.index(item.path))
 
 
-def pytest_report_header(config: pytest.Config) -> str | None:
+def pytest_report_header(config: pytest.Config) -> str:
     seed = config.getoption("order")
-    return f"order of tests: --order {seed}" if seed else None
+    orders = [f"order of tests: --order {seed}"] if seed else []
+    return "\n".join([*orders, f"random surveys: --surveys {config.getoption('surveys')}"])
 
 
 @pytest.fixture(scope="session")
