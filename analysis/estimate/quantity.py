@@ -47,7 +47,9 @@ def people_directly(value: float, std_error: float, n: int) -> float:
     return possible * (1 - possible) / std_error**2
 
 
-def supporting(scores: Floats) -> tuple[NDArray[np.bool_], float, float] | None:
+def supporting(
+    scores: Floats, alike: Floats | None = None
+) -> tuple[NDArray[np.bool_], float, float] | None:
     """Return which reports support a value, and p and q of `Share`; None if support is not binary.
 
     The result is not None if all reports have one of two scores, whose expectation is 1 for the
@@ -56,12 +58,19 @@ def supporting(scores: Floats) -> tuple[NDArray[np.bool_], float, float] | None:
     Parameters
     ----------
     scores : (reports,) array
-        The score of each possible report. Not all are equal.
+        The score of each report.
+    alike : array, optional
+        Scores of other values, too. If all `scores` are equal, as those of a value that none of few
+        reports supports, the two scores are those of other values.
     """
-    high, low = float(scores.max()), float(scores.min())
-    supports = np.isclose(scores, high, rtol=1e-9, atol=1e-12)
-    if not (supports | np.isclose(scores, low, rtol=1e-9, atol=1e-12)).all():
+    every = scores if alike is None or np.ptp(scores) else alike
+    high, low = float(every.max()), float(every.min())
+    if high == low:
         return None
+    is_high = np.isclose(every, high, rtol=1e-9, atol=1e-12)
+    if not (is_high | np.isclose(every, low, rtol=1e-9, atol=1e-12)).all():
+        return None
+    supports = np.isclose(scores, high, rtol=1e-9, atol=1e-12)
     # If a design leaves one answer unchanged, rounding may put these slightly outside [0, 1].
     return supports, min(1.0, (1 - low) / (high - low)), max(0.0, -low / (high - low))
 

@@ -11,6 +11,8 @@ import pytest
 from narrowing import instance
 
 from analysis.core.domain import Categories, Numbers, Sets
+from analysis.core.words import seeded_words
+from analysis.estimate.columns.estimate import support_of
 from analysis.estimate.columns.of_survey import columns_of, debiasing, rounding, variable
 from analysis.mechanisms import MECHANISMS
 from analysis.survey.question import Question
@@ -132,3 +134,21 @@ def test_options_that_cannot_be_crossed_are_refused() -> None:
 def test_every_mechanism_of_one_of_k_gives_columns() -> None:
     crossed = {case.values[0] for case in CROSSED}
     assert crossed >= set(MECHANISMS) - {"permutations", "suborder", "rappor"}
+
+
+@pytest.mark.parametrize("mechanism", ["subset", "oue", "hashed-krr"])
+def test_few_reports_show_how_they_support_a_value_that_none_of_them_supports(
+    mechanism: str,
+) -> None:
+    many = {"kind": "choice", "options": one_question.options(40), "no_answer": False}
+    question = one_question.asked(mechanism, many, "3")
+    words = seeded_words("few")
+    (column,) = columns_of(question, [question.randomizer.randomize(0, words) for _ in range(3)])
+    (share, *_) = question.mechanism.shares(question.randomizer, question.domain).values
+    alike = 0
+    for place in range(40):
+        support, supports = support_of(column, place)
+        assert support is not None
+        assert support.chances == pytest.approx(share.chances)
+        alike += not supports.any()
+    assert alike  # or this would test nothing

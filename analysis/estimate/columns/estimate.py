@@ -124,7 +124,7 @@ def _share(
 
 def support_of(column: Column, value: int) -> tuple[Share | None, NDArray[np.bool_]]:
     """Return how reports support a value, and which do; None if support is not yes or no."""
-    simply = supporting(column.scores[:, value])
+    simply = supporting(column.scores[:, value], column.scores)
     if simply is None:
         return None, np.zeros(len(column.scores), dtype=bool)
     supports, p, q = simply

@@ -127,7 +127,7 @@ def _simple(column: Column, row: Estimate, people: int) -> PopulationTotal:
     together = len(column.values) if is_one else 1
     level = bonferroni_level(row.conf_level, together)
     scores, counts = column.scores @ amounts, column.counts()
-    simply = None if row.term == MEAN else supporting(scores)
+    simply = None if row.term == MEAN else supporting(scores, column.scores)
     if simply is not None:
         supports, p, q = simply
         share = Share(row.term, Fraction(p), Fraction(q))
