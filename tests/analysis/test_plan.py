@@ -72,7 +72,10 @@ def planned(survey: Survey, *numbers: Any, **more: Any) -> dict[str, Plan]:
     return {row.question: row for row in plan(survey, *numbers, **more, rng=generator())}
 
 
-def test_waves_cost_what_will_be_charged(survey: Survey) -> None:
+def test_waves_cost_what_will_be_charged(tmp_path: Path) -> None:
+    path = tmp_path / "s.toml"
+    path.write_text(SURVEY.replace("stable = true", "stable = true\nrequired = true"))
+    survey = read_survey(path)
     rows = planned(survey, 2000, 4)
     for question in survey.questions:
         row = rows[question.id]

@@ -22,7 +22,8 @@ ESTIMATE_CONTRACT = (
     "conf_method,n,n_eff,epsilon,mechanism,flag"
 )
 LEDGER_CONTRACT = (
-    "respondent,waves,reports,epsilon_sum,epsilon,epsilon_if_constant,delta,method,cap,remaining"
+    "respondent,waves,reports,epsilon_sum,epsilon,epsilon_if_constant,delta,method,cap,remaining,"
+    "above_cap"
 )
 
 
@@ -46,7 +47,7 @@ def test_ledger_sums_reports_over_waves_and_versions(survey: Survey) -> None:
         ("bb", 1, 3),
     ]
     text = to_text(ledger_rows(rows), COLUMNS_BY["respondent"], "csv").splitlines()
-    assert text == [LEDGER_CONTRACT, "aa,3,9,12,12,12,0,sum,12,0", "bb,1,3,4,4,4,0,sum,12,8"]
+    assert text == [LEDGER_CONTRACT, "aa,3,9,12,12,12,0,sum,12,0,no", "bb,1,3,4,4,4,0,sum,12,8,no"]
 
 
 def test_sums_of_tenths_are_exact(survey_file: Path) -> None:

@@ -55,7 +55,7 @@ HOOKS = [
         "    const made = reportsOf(questions, randomizers[id], prepared, words);",
         "draw?.(id, prepared)",
     ),
-    ("memo.js", "    return {\n      ...before, times,", "keep?.()"),
+    ("memo.js", "    return price.settled({\n", "keep?.()"),
 ]
 #: Opens all of a page whose program does not run, as the browser's developer tools could.
 FORCE = """() => {
@@ -215,7 +215,7 @@ def test_form_that_is_forced_open_without_its_program_reveals_nothing(
     ("hooks", "presses"),
     [
         ("shown: ({ id }) => { if (id === 'review') throw new Error('broken'); }", False),
-        ("draw: (id) => { if (id === 'weight') throw new Error('broken'); }", True),
+        ("draw: (id) => { if (id === 'weight' && answered) throw new Error('broken'); }", True),
         ("keep: () => { throw new Error('broken'); }", True),
     ],
     ids=["the review is built", "half is drawn", "all is drawn and not kept"],
@@ -229,7 +229,11 @@ def test_program_that_throws_when(
 ) -> None:
     served, survey = hooked
     device, wire = new_profile(), relay(served)
-    device.context.add_init_script(f"globalThis.hooks = {{ {hooks} }};")
+    # Before anybody answers, the page draws a report of made-up answers.
+    device.context.add_init_script(
+        "let answered = false; addEventListener('input', () => { answered = true; }, true);"
+        f"globalThis.hooks = {{ {hooks} }};"
+    )
     page = device.visit(f"{wire.url}/s/{survey}")
     if presses:
         person(page)

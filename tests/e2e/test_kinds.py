@@ -13,6 +13,7 @@ from test_one_shape import shape
 
 OPTIONS = "".join(f'{{id = "{one}", text = "{one.title()}"}}, ' for one in ("ale", "bun", "cod"))
 KINDS = f"""
+format = 2
 title = "Supper"
 id = "supper"
 [[questions]]

@@ -24,6 +24,7 @@ from analysis.survey.freeze import thaw
 from analysis.survey.survey import Survey, spent_on
 
 PANEL = """
+format = 2
 title = "Panel"
 id = "panel"
 [privacy]
@@ -41,6 +42,7 @@ text = "Where were you born?"
 options = [{id = "here", text = "Here"}, {id = "near", text = "Near"}, {id = "far", text = "Far"}]
 epsilon = 1
 epsilon_forever = 1.5
+required = true
 stable = true
 [[questions]]
 id = "tried"

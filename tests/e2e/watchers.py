@@ -43,6 +43,8 @@ _DOCUMENT = """() => document.documentElement.outerHTML + [...document.querySele
 #: The stream that `with_fixed_randomness` gives the page, as JavaScript and below as Python.
 _FIXED = """(() => {
   let word = 99991, byte = 7;
+  // Before anybody answers, the page draws a report of made-up answers.
+  addEventListener('input', () => { word = 99991; }, true);
   Crypto.prototype.getRandomValues = (array) => {
     for (let place = 0; place < array.length; place += 1) {
       if (array instanceof Uint32Array) {
@@ -56,7 +58,10 @@ _FIXED = """(() => {
 
 
 def with_fixed_randomness(device: Device) -> Device:
-    """Return the device, whose random source gives the same numbers to every page from now on."""
+    """Return the device, whose random source gives the same numbers to every page from now on.
+
+    Its words begin anew with each answer that a person gives.
+    """
     device.context.add_init_script(_FIXED)
     return device
 

@@ -20,6 +20,7 @@ from server.stored_ledger import ledger_of_survey
 pytestmark = pytest.mark.both
 
 PANEL = """
+format = 2
 title = "Panel"
 id = "panel"
 [privacy]
@@ -37,6 +38,7 @@ text = "Where were you born?"
 options = [{id = "here", text = "Here"}, {id = "near", text = "Near"}, {id = "far", text = "Far"}]
 epsilon = 1
 epsilon_forever = 1.5
+required = true
 stable = true
 [[questions]]
 id = "mood"
@@ -56,6 +58,7 @@ def panel(tmp_path: Path, cap: float = 50, old: str = "", new: str = "") -> Surv
 def of_first_protocol(survey: Survey) -> Survey:
     """Return the survey as an earlier release would have frozen it."""
     data = json.loads(json.dumps(survey.to_json()))
+    del data["survey"]["format"]
     for question in data["survey"]["questions"]:
         question.pop("memory", None)
     return thaw(data, version_of(data))
