@@ -17,10 +17,22 @@ from collector import Change, Collector, Relay, ServeClient, command, in_process
 from device import SURVEY, Device
 from engines import launching
 from javascript import TOOLS, Run, beside_modules
+from page_errors import check_errors, watch_all_browsers
 
 from server.pages.browser_files import CLIENT
 
 expect.set_options(timeout=1000 * MOMENT)
+watch_all_browsers()
+
+
+@pytest.fixture(autouse=True)
+def only_provoked_errors(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fail if something went wrong in a page but what the test's marker says."""
+    yield
+    marker = request.node.get_closest_marker("provokes")
+    is_chromium = request.config.getoption("--engine") == "chromium"
+    must_come = marker is not None and is_chromium and not hasattr(request.node, "callspec")
+    check_errors(marker.args if marker else (), must_come)
 
 
 @pytest.fixture(scope="session")

@@ -25,6 +25,7 @@ from everything import (
     press_on,
     type_in,
 )
+from page_errors import MODULE, POLICY
 from playwright.sync_api import Browser, Page, Route, expect
 from watchers import (
     ELSEWHERE,
@@ -181,6 +182,7 @@ def without(module: str, device: Profile) -> Profile:
     return device
 
 
+@pytest.mark.provokes(POLICY, MODULE)
 @pytest.mark.parametrize(
     "way", [without_javascript, without_its_program, without_a_module], ids=lambda way: way.__name__
 )
@@ -211,6 +213,7 @@ def test_form_that_is_forced_open_without_its_program_reveals_nothing(
     check_everywhere(device, wire, collector, everything)
 
 
+@pytest.mark.provokes("broken")
 @pytest.mark.parametrize(
     ("hooks", "presses"),
     [

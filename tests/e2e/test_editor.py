@@ -8,6 +8,7 @@ import openpyxl
 import pytest
 from collector import EXAMPLES, Collector, command
 from device import CANARIES, SURVEY, Device, answer, expect_state, fill_in, press, review
+from page_errors import POLICY
 from playwright.sync_api import Frame, Page, Request, expect
 from test_looks import check_accessible as seen
 
@@ -158,6 +159,7 @@ _REACH = """async () => {
 }"""
 
 
+@pytest.mark.provokes(POLICY)
 def test_the_preview_runs_as_the_page_will_and_sends_and_keeps_nothing(
     sign_in: Callable[..., Page], served: Collector
 ) -> None:

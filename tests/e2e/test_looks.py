@@ -8,9 +8,10 @@ from axe_playwright_python.sync_playwright import Axe
 from collector import Collector
 from device import CANARIES, Device, expect_state, fill_in, press, review
 from explore_scenes import explore
+from page_errors import MODULE
 from playwright.sync_api import Page
 from research_scenes import research
-from scenes import SCENES, complaints, my_privacy, questions
+from scenes import SCENES, complaints, insecure, my_privacy, questions, without_script
 from stage import Scene, Stage, simulated
 
 PHONE = {"width": 390, "height": 844}
@@ -87,6 +88,8 @@ PLAYED += [
     ("desktop-dark", scene) for scene in (questions, complaints, my_privacy, explore, research)
 ]
 PLAYED.append(("phone-dark-arabic", questions))
+#: What goes wrong in the pages of a scene, since the scene is about it.
+PROVOKED = {without_script: [MODULE], insecure: ["Cross-Origin-Opener-Policy"]}
 #: These are looked at again with more content.
 PASSED = {"explanation", "page-1", "page-2", "page-3", "stored", "kiosk-page-1"}
 
@@ -98,7 +101,10 @@ PASSED = {"explanation", "page-1", "page-2", "page-3", "stored", "kiosk-page-1"}
             look,
             scene,
             id=f"{look}-{scene.__name__}",
-            marks=[pytest.mark.more] * (look != "phone" and scene is not research),
+            marks=[
+                pytest.mark.provokes(*PROVOKED.get(scene, ())),
+                *[pytest.mark.more] * (look != "phone" and scene is not research),
+            ],
         )
         for look, scene in PLAYED
     ],

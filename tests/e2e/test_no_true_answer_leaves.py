@@ -15,6 +15,7 @@ from device import (
     turn_page,
     wait_for,
 )
+from page_errors import POLICY
 from playwright.sync_api import expect
 from watchers import (
     check_bodies,
@@ -122,6 +123,7 @@ def test_watcher_of_the_network_catches_a_leak(
         check_network(device, wire, survey)
 
 
+@pytest.mark.provokes(POLICY)
 @pytest.mark.parametrize(
     "leak",
     [

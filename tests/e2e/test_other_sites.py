@@ -11,6 +11,7 @@ import pytest
 from collector import Collector
 from device import SURVEY
 from limits import MOMENT
+from page_errors import CORS, POLICY
 from playwright.sync_api import Browser
 
 from analysis.survey.freeze import thaw
@@ -106,6 +107,7 @@ def made_up(collector: Collector, survey: str) -> str:
     return json.dumps(payload)
 
 
+@pytest.mark.provokes(CORS, POLICY)
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1"])
 @pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
 def test_another_website_stores_nothing_through_its_visitors(

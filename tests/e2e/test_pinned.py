@@ -9,6 +9,7 @@ import pytest
 from collector import Collector, in_process
 from device import SURVEY, Device, expect_state
 from flask import Flask
+from page_errors import INTEGRITY, MODULE
 from playwright.sync_api import Page, Route, expect
 from tampering import FAILURES, Tampering, layers_of
 
@@ -80,6 +81,7 @@ def expect_dead(page: Page, name: str) -> None:
         expect(page.locator('[data-state]:not([hidden], [data-state="loading"])')).to_have_count(0)
 
 
+@pytest.mark.provokes(MODULE, INTEGRITY)
 @pytest.mark.parametrize("failure", FAILURES)
 @pytest.mark.parametrize("name", PAGES)
 def test_no_tampered_module_is_accepted_after_a_first_fetch_that_failed(
@@ -94,6 +96,7 @@ def test_no_tampered_module_is_accepted_after_a_first_fetch_that_failed(
         page.close()
 
 
+@pytest.mark.provokes(MODULE, INTEGRITY)
 def test_without_the_import_map_tampered_modules_are_accepted_and_seen(
     device: Device, attacked: Attacked
 ) -> None:
@@ -137,6 +140,7 @@ def test_layers_have_all_modules_of_a_page() -> None:
     assert attacked | {*OPTIONAL} == every
 
 
+@pytest.mark.provokes(MODULE, INTEGRITY)
 @pytest.mark.parametrize("name", ["together", "memory", "several", "orders", "texts"])
 def test_a_survey_without_a_module_that_it_needs_stays_closed(
     device: Device, attacked: Attacked, name: str

@@ -68,6 +68,7 @@ def test_page_refuses_to_start_with_numbers_that_do_not_fit(
     assert device.posted() == []
 
 
+@pytest.mark.provokes("Cross-Origin-Opener-Policy")
 def test_page_on_an_insecure_address_stays_closed(
     device: Device, collector: Collector, survey: str
 ) -> None:
@@ -80,6 +81,7 @@ def test_page_on_an_insecure_address_stays_closed(
     assert device.posted() == []
 
 
+@pytest.mark.provokes("full")
 @pytest.mark.parametrize(
     "broken",
     [

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from limits import LONG, MOMENT
+from page_errors import CORS
 from playwright.sync_api import Browser, Page, expect
 from test_looks import RULES
 
@@ -57,6 +58,7 @@ _WIDER = """() => {
 }"""
 
 
+@pytest.mark.provokes(CORS)
 @pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), (1280, "light")])
 def test_every_page_is_accessible_and_fits_the_window(
     site: Path, browser: Browser, width: int, scheme: Any
@@ -94,6 +96,7 @@ def _titles(page: Page) -> list[str]:
     return page.locator("#search-results li > a").all_inner_texts()
 
 
+@pytest.mark.provokes("Fetch API cannot load file:", "Failed to fetch")
 def test_search_works_without_a_server(site: Path, browser: Browser) -> None:
     page = browser.new_page()
     page.goto((site / "index.html").as_uri())

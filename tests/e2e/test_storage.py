@@ -8,9 +8,11 @@ from device import SURVEY, Device, answer
 from everything import with_page
 from playwright.sync_api import Page, expect
 
-#: Notes each time that the page asks the browser.
+#: Notes each time that the page asks the browser. An empty page, which comes first, has no such
+#: object.
 _NOTE = """globalThis.asked = 0;
-StorageManager.prototype.persist = async () => { globalThis.asked += 1; return true; };"""
+const { prototype = {} } = globalThis.StorageManager ?? {};
+prototype.persist = async () => { globalThis.asked += 1; return true; };"""
 REMEMBERS = SURVEY.replace("epsilon = 1\n", "epsilon = 1\nepsilon_forever = 2\n", 1)
 
 

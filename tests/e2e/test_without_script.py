@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 from collector import Collector, Relay
 from device import CANARIES, SURVEY, Device
+from page_errors import INTEGRITY, MODULE, POLICY
 from playwright.sync_api import Page, Route, expect
 from watchers import check_bytes
 
@@ -78,6 +79,7 @@ def without_import(new_device: Callable[..., Device]) -> Device:
 WAYS = [without_javascript, without_module, without_import]
 
 
+@pytest.mark.provokes(MODULE)
 @pytest.mark.parametrize("way", WAYS)
 def test_form_without_its_program_sends_nothing(
     new_device: Callable[..., Device],
@@ -91,6 +93,7 @@ def test_form_without_its_program_sends_nothing(
     check_silent(device, wire)
 
 
+@pytest.mark.provokes(MODULE, POLICY)
 @pytest.mark.parametrize("way", WAYS)
 def test_form_that_is_forced_open_without_its_program_sends_nothing(
     new_device: Callable[..., Device],
@@ -114,6 +117,7 @@ def test_page_without_javascript_says_what_it_needs(
     assert "It needs JavaScript" in (page.locator("noscript").text_content() or "")
 
 
+@pytest.mark.provokes(MODULE)
 def test_watcher_catches_a_form_served_open_and_without_the_policy(
     device: Device, collector: Collector, survey: str, relay: MakeRelay
 ) -> None:
@@ -136,6 +140,7 @@ def test_watcher_catches_a_form_served_open_and_without_the_policy(
         check_silent(device, wire)
 
 
+@pytest.mark.provokes("broken", INTEGRITY)
 @pytest.mark.parametrize("name", ["page/survey.js", "logic.js", "channels.js"])
 def test_program_that_throws_leaves_the_form_closed(
     device: Device, serve_client: Callable[..., Collector], relay: MakeRelay, name: str
@@ -147,6 +152,7 @@ def test_program_that_throws_leaves_the_form_closed(
     check_silent(device, wire)
 
 
+@pytest.mark.provokes(INTEGRITY)
 @pytest.mark.parametrize("name", ["page/survey.js", "exact.js", "channels.js"])
 def test_module_with_other_bytes_is_refused_by_the_browser(
     device: Device, collector: Collector, survey: str, relay: MakeRelay, name: str

@@ -9,12 +9,21 @@ from pathlib import Path
 from typing import Any
 
 from limits import MOMENT, wait_until
+from page_errors import note_errors
 from programs import find
 from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.webkitgtk.options import Options
 from selenium.webdriver.webkitgtk.service import Service
+
+#: Notes what goes wrong from now on. The driver reports nothing, and can note nothing before a page
+#: has loaded.
+_NOTE_ERRORS = """globalThis.wrong = [];
+for (const name of ['error', 'unhandledrejection', 'securitypolicyviolation']) {
+  addEventListener(name, (event) => globalThis.wrong.push(
+    `${name}: ${event.message ?? event.reason ?? 'Content Security Policy'}`));
+}"""
 
 
 class WebKit:
@@ -28,6 +37,7 @@ class WebKit:
     def visit(self, url: str) -> None:
         """Open an address in this tab."""
         self.driver.get(url)
+        self.driver.execute_script(_NOTE_ERRORS)
 
     def new_tab(self) -> str:
         """Open an address in another tab; return the name of the tab before."""
@@ -88,6 +98,7 @@ class WebKit:
     def expect_state(self, state: str) -> None:
         """Wait until the page says that it is in this state."""
         wait_until(lambda: self.is_in(state))
+        note_errors(self.driver.execute_script("return globalThis.wrong?.splice(0) ?? []"))
 
     def begin(self) -> None:
         """Go to the first question, and agree to everything on the way."""
