@@ -1,9 +1,13 @@
 """Fixtures for tests of all parts: a survey with k = 3, no-answer and shows_if."""
 
+import os
 import random
 import sys
 from collections.abc import Callable
 from pathlib import Path
+
+# As in the `deniable` command, before numpy is imported.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import pytest
 from hypothesis import HealthCheck, settings

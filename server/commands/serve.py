@@ -137,7 +137,7 @@ def _put_in_order(store: Store) -> None:
 def _prepare(store: Store, surveys: list[Survey], wave: int | None) -> None:
     """Publish surveys and open a wave of each; without any, of all surveys that are not closed."""
     for survey in surveys:
-        publish_in(store, survey)
+        publish_in(store, store.surveys.of_same_file(survey))
     for name in [survey.id for survey in surveys] or store.surveys.ids():
         waves = store.surveys.waves(name)
         is_open = not waves or "open" in waves.values()

@@ -114,6 +114,7 @@ def simulate(
         if wave is None and states and "open" not in states.values():
             raise StoreError(f"{db}: {survey.id} is closed; deniable open opens a wave")
         print_message(f"simulated reports go into {db}")
+        survey = store.surveys.of_same_file(survey)
         record(store, "simulate", f"{survey.id} {survey.version}, {len(rows)} made-up respondents")
         store.surveys.publish(survey)
         wave = store.surveys.open_wave(survey.id, wave)

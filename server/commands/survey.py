@@ -45,6 +45,7 @@ def publish(survey_file: Path, db: Place, new_prices: bool, form: str) -> None:
     """Freeze a survey and store it; print its version."""
     survey = read_survey(survey_file)
     store = Store(db, create=True)
+    survey = store.surveys.of_same_file(survey)
     new = publish_in(store, survey, new_prices)
     if not store.surveys.waves(survey.id):
         print_message(

@@ -3,6 +3,7 @@
 import csv
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from itertools import pairwise, zip_longest
 from pathlib import PurePath
 
@@ -48,7 +49,9 @@ def the_draft(survey_id: str, number: int | None = None) -> Draft:
 
 def reading_of(draft: Draft) -> Reading:
     """Return what a draft says. A stored draft has no mistake that prevents reading it."""
-    return read_draft(draft.toml, the_store().drafts.files(draft.id))
+    store = the_store()
+    reading = read_draft(draft.toml, store.drafts.files(draft.id))
+    return replace(reading, survey=store.surveys.of_same_file(reading.survey))
 
 
 @blueprint.get("/surveys/new")

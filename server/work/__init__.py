@@ -126,5 +126,5 @@ def begin(store: Store) -> None:
                 [sys.executable, "-P", "-m", "server.work.process"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
-                env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "DENIABLE_DB": address},
+                env={**os.environ, "DENIABLE_DB": address},
             )

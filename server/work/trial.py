@@ -37,7 +37,8 @@ def to_try(store: Store, survey_id: str) -> Survey:
     draft = store.drafts.get(survey_id)
     if draft is None:
         return asked_now(store, survey_id).survey
-    return read_draft(draft.toml, store.drafts.files(survey_id)).survey
+    survey = read_draft(draft.toml, store.drafts.files(survey_id)).survey
+    return store.surveys.of_same_file(survey)
 
 
 def trial_of(survey: Survey) -> Survey:

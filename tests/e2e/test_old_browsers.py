@@ -72,6 +72,7 @@ def test_browser_without_what_is_needed_says_so_before_the_first_question(
     expect_advice(device.visit(collector.page(survey)), device)
 
 
+@pytest.mark.provokes("Unexpected token")
 def test_browser_that_cannot_read_an_optional_module_says_so(
     device: Device, serve_client: Callable[..., Collector]
 ) -> None:
@@ -81,6 +82,7 @@ def test_browser_that_cannot_read_an_optional_module_says_so(
     expect_advice(device.visit(served.page(served.publish(SURVEY))), device)
 
 
+@pytest.mark.provokes("Unexpected token")
 @pytest.mark.parametrize("name", ["exact.js", "page/dom.js", "memo.js"])
 def test_browser_that_cannot_read_the_program_is_told_so_in_all_languages(
     device: Device, serve_client: Callable[..., Collector], name: str
