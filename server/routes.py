@@ -4,7 +4,6 @@ The server looks each request up here before a view runs (`server.console.bluepr
 has no row is answered as if it did not exist. `docs/console.md` has the same table.
 """
 
-import re
 from dataclasses import dataclass
 
 from server.store.researchers import ROLES
@@ -126,17 +125,3 @@ _TABLE = (
 )
 #: All rows, by their addresses.
 ROUTES = {route.rule: route for route in _TABLE}
-
-
-def as_markdown() -> str:
-    """Return the table for the documentation."""
-    rows = [("address", "GET", "POST", "of"), ("---",) * 4]
-    rows += [(f"`{_shown(one.rule)}`", one.get, one.post, one.scope) for one in _TABLE]
-    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
-
-
-def _shown(rule: str) -> str:
-    """Return an address as people read it: /surveys/ID, or log.{csv,json}."""
-    rule = rule.replace("<survey_id>", "ID").replace("<path:", "<")
-    rule = re.sub(r"<any\((.*?)\):\w+>", lambda found: f"{{{found[1].replace(' ', '')}}}", rule)
-    return re.sub(r"<(\w+?)(_id)?>", lambda found: found[1].upper(), rule)

@@ -11,6 +11,8 @@ from typing import Any
 
 from analysis.core.epsilon import MICRO
 from analysis.core.errors import SurveyError
+from analysis.mechanisms.inverted_table import Optimal
+from analysis.mechanisms.scale_design import LARGEST_SCALE
 from analysis.survey.document import parsed
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import survey_of
@@ -18,9 +20,11 @@ from server.editing.spending import wave_total
 
 #: The name of a survey file that no one has given a name.
 NAME = "survey.toml"
-#: The most bytes of a draft, and the most ranges of numbers in it: some pages read it twice while a
-#: request waits.
-MOST_BYTES, MOST_RANGES = 1 << 20, 100
+#: The most bytes of a draft, and the most channels in it that have to be designed. Pages read a
+#: draft while a request waits. A design takes up to 3 seconds of CPU, but other requests go on.
+MOST_BYTES, MOST_DESIGNS = 1 << 20, 50
+#: What the channel of a number or of a scale is designed for.
+_DESIGNED_FOR = ("kind", "min", "max", "step", "points", "epsilon", "aim", "prior", "required")
 
 
 @dataclass(frozen=True)
@@ -72,7 +76,7 @@ def check_size(text: str) -> None:
     Raises
     ------
     SurveyError
-        If the file has more than `MOST_BYTES`, or more than `MOST_RANGES` of numbers.
+        If the file has more than `MOST_BYTES`, or needs more than `MOST_DESIGNS`.
     """
     if (size := len(text.encode())) > MOST_BYTES:
         raise SurveyError(
@@ -80,16 +84,28 @@ def check_size(text: str) -> None:
             f"{size:,}; a longer one can be published by `deniable publish`"
         )
     given = parsed(text.removeprefix("\ufeff"), NAME).get("questions")
-    ranges = {
-        tuple(str(one.get(key)) for key in ("min", "max", "step"))
+    designs = {
+        tuple(str(one.get(key)) for key in _DESIGNED_FOR)
         for one in (given if isinstance(given, list) else ())
-        if isinstance(one, dict) and one.get("kind") == "number"
+        if isinstance(one, dict) and _is_designed(one)
     }
-    if len(ranges) > MOST_RANGES:
+    if len(designs) > MOST_DESIGNS:
         raise SurveyError(
-            f"{NAME}: expected at most {MOST_RANGES} different ranges of numbers in a file that is "
-            f"edited here, since each needs a channel of its own, got {len(ranges)}"
+            f"{NAME}: expected at most {MOST_DESIGNS} different channels of numbers and of scales "
+            "in a file that is edited here, since designing one can take seconds, got "
+            f"{len(designs)}; give questions the same range and epsilon, name a mechanism that "
+            "needs no design, or publish the file by `deniable publish`"
         )
+
+
+def _is_designed(question: Mapping[str, Any]) -> bool:
+    """Return whether the channel of a question in a survey file is designed for it."""
+    mechanism = question.get("mechanism", Optimal.name)
+    name = mechanism.get("name") if isinstance(mechanism, dict) else mechanism
+    points = question.get("points")
+    is_short = isinstance(points, list) and len(points) <= LARGEST_SCALE
+    kind = question.get("kind")
+    return name == Optimal.name and (kind == "number" or (kind == "scale" and is_short))
 
 
 #: A page, its preview and its figures ask for the same draft one after the other.

@@ -123,9 +123,7 @@ def _read(reader: str, name: str, *given: Any) -> Any:
 def _asked(to_read: tuple[str, Any]) -> tuple[str, Any]:
     if not _PROCESS or _PROCESS[0].poll() is not None:
         stop()
-        _PROCESS.append(
-            subprocess.Popen(COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        )
+        _PROCESS.append(subprocess.Popen(COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE))
     sender, receiver = _PROCESS[0].stdin, _PROCESS[0].stdout
     assert sender is not None
     assert receiver is not None

@@ -18,7 +18,7 @@ from limits import run_within_cpu
 
 from analysis.core.errors import SurveyError
 from server.console import drafts
-from server.editing.reading import MOST_BYTES, MOST_RANGES, read_new
+from server.editing.reading import MOST_BYTES, MOST_DESIGNS, check_size, read_new
 from server.store import Store
 from server.work import reading
 
@@ -117,10 +117,17 @@ def test_no_page_reads_a_questionnaire_of_another_tool_itself() -> None:
 
 
 def test_a_draft_that_pages_cannot_read_at_once_is_refused() -> None:
-    number = '[[questions]]\nid = "n{0}"\nkind = "number"\ntext = "?"\nmin = 0\nmax = {0}\n'
-    numbers = "".join(number.format(100 + one) for one in range(MOST_RANGES + 1))
-    with pytest.raises(SurveyError, match=f"at most {MOST_RANGES} different ranges of numbers"):
-        read_new(IDEA + numbers, {})
+    number = 'kind = "number"\nmin = 0\nmax = {0}\n'
+    scale = 'kind = "scale"\npoints = ["1", "2", "3", "4", "5", "6", "7"]\nepsilon = 1.{0}\n'
+    for kind in (number, scale, scale + 'mechanism = "optimal"\n'):
+        asked = "".join(
+            f'[[questions]]\nid = "n{one}"\ntext = "?"\n{kind.format(one)}'
+            for one in range(100, 101 + MOST_DESIGNS)
+        )
+        with pytest.raises(SurveyError, match=f"at most {MOST_DESIGNS} different channels"):
+            read_new(IDEA + asked, {})
+        if kind is not number:  # one design for all, or none
+            check_size(IDEA + asked.replace("epsilon = 1.", "epsilon = 1 # "))
     long = IDEA + "#" * MOST_BYTES
     with pytest.raises(SurveyError, match=f"at most {MOST_BYTES:,} bytes .*, got {len(long):,}"):
         read_new(long, {})

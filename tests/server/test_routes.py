@@ -12,7 +12,7 @@ from test_access import HTTPS
 
 from server.openapi import document
 from server.openapi_operations import SECURITY
-from server.routes import ANYBODY, COLLECTOR, DRAFT, GUEST, ROUTES, STUDY, Route, as_markdown
+from server.routes import ANYBODY, COLLECTOR, DRAFT, GUEST, ROUTES, STUDY, Route
 from server.store import Store
 
 __all__ = ["app", "signed_in", "survey_file"]
@@ -29,6 +29,20 @@ def address(route: Route, survey_id: str) -> str:
     """Return an address that the row is about."""
     chosen = re.sub(r"<any\((\w+).*?\):\w+>", r"\1", route.rule.replace("<survey_id>", survey_id))
     return re.sub(r"<.*?>", "x", chosen)
+
+
+def as_markdown() -> str:
+    """Return the table as the documentation has it."""
+    rows = [("address", "GET", "POST", "of"), ("---",) * 4]
+    rows += [(f"`{_shown(one.rule)}`", one.get, one.post, one.scope) for one in ROUTES.values()]
+    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+def _shown(rule: str) -> str:
+    """Return an address as people read it: /surveys/ID, or log.{csv,json}."""
+    rule = rule.replace("<survey_id>", "ID").replace("<path:", "<")
+    rule = re.sub(r"<any\((.*?)\):\w+>", lambda found: f"{{{found[1].replace(' ', '')}}}", rule)
+    return re.sub(r"<(\w+?)(_id)?>", lambda found: found[1].upper(), rule)
 
 
 @pytest.fixture
