@@ -4,10 +4,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from scipy.stats import binom
+from scipy.stats import binom, norm, t
 
 from analysis.core.domain import NO_ANSWER, Categories, Numbers
 from analysis.estimate.intervals import mover_difference, ratio_interval, share_interval
+from analysis.estimate.intervals.ratio import average_interval, fieller_interval
 from analysis.mechanisms import MECHANISMS
 
 #: The draws for each cell below; at a coverage of .95, 1,500 fall under .93 with probability 4e-4.
@@ -86,6 +87,43 @@ def test_interval_of_few_reports_beyond_the_range_does_not_shrink_to_a_point() -
     ratio = ratio_interval(np.array([163, 13, 1, 1211]), scores, present)
     assert ratio.few
     assert 0 < ratio.interval.low < ratio.interval.high == 1
+
+
+#: Scores of yes, of no and of no answer, for the share of yes among those who answered.
+YES, ANSWERED = np.array([9 / 7, -1 / 7, -1 / 7]), np.array([8 / 7, 8 / 7, -2 / 7])
+
+
+def test_interval_of_a_rare_ratio_divides_two_that_each_miss_half_as_often() -> None:
+    counts = np.array([7, 40, 5])
+    ratio = ratio_interval(counts, YES, ANSWERED)
+    assert ratio.few
+    above, below = (
+        average_interval(scores, float(counts @ scores) / 52, 52, 1 - 0.05 / 2)
+        for scores in (YES, ANSWERED)
+    )
+    assert ratio.interval.high == pytest.approx(above.high / below.low)
+    assert ratio.interval.high == pytest.approx(0.30774508628)
+
+
+@pytest.mark.parametrize("both", [-0.0004, 0, 0.0004])
+def test_ends_of_fieller_are_the_ratios_that_a_test_just_refuses(both: float) -> None:
+    covariance = np.array([[0.0009, both], [both, 0.0016]])
+    interval = fieller_interval(0.3, 0.6, covariance, (-np.inf, np.inf), 0.9)
+    for end in (interval.low, interval.high):
+        contrast = np.array([1, -end])
+        error = contrast @ covariance @ contrast
+        assert abs(0.3 - end * 0.6) == pytest.approx(norm.ppf(0.95) * error**0.5)
+
+
+def test_ends_of_a_mean_among_those_who_answered_are_those_that_a_test_just_refuses() -> None:
+    counts = np.array([500, 400, 300])
+    interval = ratio_interval(counts, YES, ANSWERED).interval
+    assert interval.method == "fieller"
+    reports = np.repeat(np.stack([YES, ANSWERED], axis=1), counts, axis=0)
+    for end in (interval.low, interval.high):
+        apart = reports @ [1, -end]
+        error = apart.std(ddof=1) / len(apart) ** 0.5
+        assert abs(apart.mean()) == pytest.approx(t.ppf(0.975, len(apart) - 1) * error)
 
 
 def test_variation_that_cancels_in_the_ratio_shows_no_error() -> None:
