@@ -5,9 +5,10 @@ BIN := .venv/bin
 # `make test ORDER=random`, or ORDER= and a number that was printed, shuffles files and their tests.
 ORDER ?=
 ORDERED := $(if $(ORDER),--order $(if $(filter random,$(ORDER)),$(shell date +%s),$(ORDER)))
-# `make test-more` publishes other random surveys each time; `make test-more SURVEYS=` and the number that
+# `make test-more SURVEYS=random` publishes other random surveys than usual, and `SURVEYS=` with the number that
 # was printed publishes those again.
-SURVEYS ?= $(shell date +%s)
+SURVEYS ?= 1
+SEED := $(if $(filter random,$(SURVEYS)),$(shell date +%s),$(SURVEYS))
 # Tests start dozens of programs; without a cache, each would compile all Python modules again.
 unexport PYTHONDONTWRITEBYTECODE
 PYTEST := $(BIN)/pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
@@ -52,7 +53,7 @@ test-more: .venv/.test .venv/.bench
 	  certbot pebble postgresql
 	-$(BIN)/python tests/programs.py rscript pspp java
 	-$(BIN)/python -m pip install --quiet --disable-pip-version-check 'pyspark>=4'  # 690 MB
-	$(PYTEST) $(ORDERED) -m more --surveys $(SURVEYS)
+	$(PYTEST) $(ORDERED) -m more --surveys $(SEED)
 	$(PYTEST) $(ORDERED) --engine firefox -m "more or not more" $(IN_FIREFOX)
 
 # Takes half an hour. It compares accuracy and speed with two published libraries, decoding with RAPPOR's
