@@ -23,6 +23,15 @@ from server.editing.spending import MANY, waves_within
 from server.page_texts import LANGUAGES, is_spoken
 
 
+def too_low(survey: Survey) -> str:
+    """Say that the cap is below the cost of one wave, and what helps."""
+    cost, cap = (f"{millionths / MICRO:.9g}" for millionths in (survey.charge, survey.cap))
+    return (
+        f"nobody could answer: one wave costs ε = {cost}, more than the cap of {cap}. Devices draw "
+        f"no report that exceeds it. State cap = {cost} or more in [privacy]"
+    )
+
+
 def remarks(
     survey: Survey, checks: Iterable[Check], name: Callable[[str], str] = str
 ) -> Iterator[str]:
@@ -34,7 +43,7 @@ def remarks(
     many = f"{MANY} and more" if waves >= MANY else str(waves)
     yield (
         f"{survey.id}: version {survey.version[:12]}; one wave costs a respondent "
-        f"ε = {survey.charge / MICRO:g}; the cap of {survey.cap / MICRO:g} is enough for "
+        f"ε = {survey.charge / MICRO:.9g}; the cap of {survey.cap / MICRO:.9g} is enough for "
         f"{many} wave{'' if waves == 1 else 's'} in all"
     )
     unsaid = missing(survey.spec)
@@ -82,7 +91,7 @@ def remarks(
         if question.charged_as_stated:
             yield f'question "{question.id}": {_stated(question)}'
     if survey.charge > survey.cap:
-        yield "nobody could answer: one wave costs more than the cap in [privacy]"
+        yield too_low(survey)
     elif survey.memos and spent_on([(survey, 2)]) > survey.cap:
         yield ("nobody could answer a second wave: raise the cap in [privacy]")
     for tag in survey.spec.get("languages", ()):

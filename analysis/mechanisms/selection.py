@@ -35,8 +35,8 @@ def candidates(
 ) -> list[Candidate]:
     """Return the mechanisms that serve a domain at this ε, by ascending variance.
 
-    Mechanisms are left out if they take parameters instead of ε, if they need a δ, if weights of 32
-    bits are too coarse for them or, with `forever`, if they cannot have a memory.
+    Mechanisms are left out if they take parameters instead of ε, if they can have a δ, if weights
+    of 32 bits are too coarse for them or, with `forever`, if they cannot have a memory.
 
     Raise TooCoarse if no mechanism is left. The message has the smallest ε that one can serve.
     """
@@ -59,16 +59,16 @@ def _candidates(
     params = dict(wishes)
     serving, fitting = [], []
     for mechanism in MECHANISMS.values():
-        if mechanism.parameters is not None or not mechanism.fits(domain):
+        can_have_delta = "delta" in mechanism.heeds
+        if mechanism.parameters is not None or can_have_delta or not mechanism.fits(domain):
             continue
         fitting.append(mechanism)
         try:
             randomizer = compiled(mechanism, domain, epsilon, params, forever)
         except ValueError:
             continue
-        if randomizer.limit is None:
-            spread = variance(mechanism, randomizer, domain, params)
-            serving.append(Candidate(mechanism, randomizer, spread))
+        spread = variance(mechanism, randomizer, domain, params)
+        serving.append(Candidate(mechanism, randomizer, spread))
     if not serving:
         raise TooCoarse(_too_small(fitting[0], domain, epsilon, params))
     return tuple(sorted(serving, key=lambda candidate: candidate.variance))

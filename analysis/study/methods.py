@@ -9,6 +9,7 @@ from analysis.core.epsilon import MICRO
 from analysis.estimate.estimates import Estimate
 from analysis.estimate.number import LABELS
 from analysis.mechanisms.one_of_texts import text_share
+from analysis.privacy.meaning import rounded_up
 from analysis.study.references import Cited
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey, spent_on
@@ -215,8 +216,8 @@ def _parameters(question: Question) -> str:
 def _spent(survey: Survey, wave: int, cited: Cited) -> list[str]:
     """Return sentences on what a respondent spends in a wave, in all, and over waves."""
     told = [
-        f"A respondent spends ε = {survey.charge / MICRO:.4g} in a wave, and at most "
-        f"{survey.cap / MICRO:.4g} on the survey."
+        f"A respondent spends ε = {rounded_up(survey.charge / MICRO, 4)} in a wave, and at most "
+        f"{survey.cap / MICRO:.9g} on the survey."
     ]
     for draw in survey.joint:
         some = (
@@ -226,9 +227,9 @@ def _spent(survey: Survey, wave: int, cited: Cited) -> list[str]:
         )
         told.append(
             f"The answers to {', '.join(question.id for question in draw.questions)}{some} went "
-            f"into one draw of ε = {draw.randomizer.charge / MICRO:.4g} together. The ε above "
-            "limits what somebody who knows the other answers learns about one. Products of their "
-            "debiased reports are biased."
+            f"into one draw of ε = {rounded_up(draw.randomizer.charge / MICRO, 4)} together. "
+            "The ε above limits what somebody who knows the other answers learns about one. "
+            "Products of their debiased reports are biased."
         )
     forever: dict[str, list[str]] = {}
     for question in survey.questions:

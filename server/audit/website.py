@@ -226,9 +226,8 @@ def _findings_of_questions(survey: Survey) -> Iterator[Finding]:
             finding += f"; {stated:g} over all waves if the answer never changes"
         subject = printable(f"{survey.id} {question.id}")
         yield Finding("served question", subject, finding, True)
-    total = (
-        f"ε = {survey.charge / MICRO:.6g} in the first wave, at most {survey.cap / MICRO:g} in all"
-    )
+    cost, cap = survey.charge / MICRO, survey.cap / MICRO
+    total = f"ε = {cost:.9g} in the first wave, at most {cap:.9g} in all"
     yield Finding("served question", f"{survey.id}, all questions", total, True)
 
 

@@ -209,7 +209,7 @@ def _tell(table: str, asked: Asked, rows: Iterable[Any]) -> None:
     survey, waves = asked.survey, asked.waves
     if table in OF_WAVES and spent_on([(survey, waves)]) > survey.cap:
         print_message(
-            f"{survey.id}: {waves} waves cost more than the cap of {survey.cap / MICRO:g}; "
+            f"{survey.id}: {waves} waves cost more than the cap of {survey.cap / MICRO:.9g}; "
             "nobody could answer all of them"
         )
     for warning in warnings_of_totals(survey) if table == "questions" else ():

@@ -16,7 +16,7 @@ from server import demo as demonstration
 from server.access import is_loopback
 from server.clock import today
 from server.commands import database, print_message, record, wave_number
-from server.commands.survey import publish_in, warn_of_few
+from server.commands.survey import publish_in, warn_of_cap, warn_of_few
 from server.retention import Keeper
 from server.serving import Address, held, run
 from server.store import Place, Store, StoreError
@@ -149,6 +149,9 @@ def _prepare(store: Store, surveys: list[Survey], wave: int | None) -> None:
             warn_of_few(store, name, but=wave or max(waves, default=1))
             number = store.surveys.open_wave(name, wave, alone=True)
             record(store, "open", f"{name}, wave {number}")
+        current = store.surveys.current(name)
+        if current is not None and name not in {survey.id for survey in surveys}:
+            warn_of_cap(store, current.survey)
 
 
 def _announce(db: Place, urls: tuple[str, str], token: str) -> None:

@@ -22,6 +22,7 @@ from server.commands import (
     survey_file,
     wave_number,
 )
+from server.commands.survey import warn_of_cap
 from server.deliver import Client, Unreachable, refused, to_store, to_url, worked
 from server.invitations import ISSUER
 from server.progress import Progress
@@ -117,6 +118,7 @@ def simulate(
         survey = store.surveys.of_same_file(survey)
         record(store, "simulate", f"{survey.id} {survey.version}, {len(rows)} made-up respondents")
         store.surveys.publish(survey)
+        warn_of_cap(store, survey)
         wave = store.surveys.open_wave(survey.id, wave)
         if survey.access != "open":
             keys = (ISSUER.key(simulated_token(survey, row, seed)) for row in range(len(rows)))

@@ -5,11 +5,12 @@ from pathlib import Path
 
 import click
 
+from analysis.core.epsilon import MICRO
 from analysis.survey.check import check as check_questions
-from analysis.survey.survey import Survey
+from analysis.survey.survey import Survey, spent_on
 from analysis.survey.survey_file import read_survey
 from server.commands import database, form_of_table, print_message, print_table, record, survey_file
-from server.remarks import remarks
+from server.remarks import remarks, too_low
 from server.store import Place, Store
 from server.store.reports import FEWEST
 
@@ -72,12 +73,31 @@ def publish_in(store: Store, survey: Survey, new_prices: bool = False) -> bool:
                 "who answered before from those who answer from now on"
             )
     new = store.surveys.publish(survey, new_prices=new_prices)
+    warn_of_cap(store, survey)
     if before and before[0] != survey.version:
         print_message(
             f"{survey.id}: from now on version {survey.version[:12]} is asked, not "
             f"{before[0][:12]}. The reports of both are never mixed: see --version"
         )
     return new
+
+
+def warn_of_cap(store: Store, survey: Survey) -> None:
+    """Say if nobody, or some of those who have answered, can answer another wave."""
+    if survey.charge > survey.cap:
+        print_message(f"{survey.id}: {too_low(survey)}")
+        return
+    known = store.surveys.by_terms(survey.id)
+    everybody = stopped = 0
+    for account in store.ledger.grouped_accounts(survey.id):
+        answered = [(known[terms], times) for terms, times in account.times]
+        everybody += account.respondents
+        stopped += account.respondents * (spent_on([*answered, (survey, 1)]) > survey.cap)
+    if stopped:
+        print_message(
+            f"{survey.id}: {stopped:,} of {everybody:,} respondents so far cannot answer another "
+            f"wave, which would exceed the cap of {survey.cap / MICRO:.9g}"
+        )
 
 
 def warn_of_few(store: Store, survey_id: str, version: str = "", but: int | None = None) -> None:

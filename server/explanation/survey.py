@@ -94,7 +94,10 @@ def presses(survey: Survey) -> Iterator[Phrase]:
         after = spent_on([(survey, times)])
         left = round((survey.cap - used) / MICRO, 4)
         if after > survey.cap:
-            yield Phrase.of("cost.refused", next=round((after - used) / MICRO, 4), left=left)
+            following = round((after - used) / MICRO, 4)
+            if following <= left:  # in four digits
+                following, left = (after - used) / MICRO, (survey.cap - used) / MICRO
+            yield Phrase.of("cost.refused", next=following, left=left)
             return
         used = after
         yield Phrase.of(

@@ -87,11 +87,12 @@ class Surveys:
         if (
             not versions
             or versions[0].format == survey.format
+            or survey.version in {one.version for one in versions}
             or not [*self._database.query(sql, survey.id)]
         ):
             return []
-        stated = {draw.id for one in versions for draw in one.draws if draw.charged_as_stated}
-        return sorted(stated)
+        both = [*versions, survey]
+        return sorted({draw.id for one in both for draw in one.draws if draw.charged_as_stated})
 
     def check_prices(self, survey: Survey) -> None:
         """Raise StoreError if another format changes prices for people who answered."""

@@ -172,6 +172,42 @@ def test_new_prices_must_be_confirmed_on_the_command_line_and_by_serve(
     assert store.surveys.versions(first.id) == [first.version]
     (row,) = table(run("publish", file, "--new-prices", "--db", database))
     assert row["new"] == "yes"
+    # The version that people answered can be asked again.
+    (row,) = table(run("publish", EARLIER / f"{first.id}.toml", "--db", database))
+    assert (row["version"], row["new"]) == (first.version, "no")
+
+
+def test_commands_say_if_nobody_can_answer(tmp_path: Path) -> None:
+    file, database = tmp_path / "file.toml", tmp_path / "deniable.db"
+    text = (EARLIER / "noise-with-delta.toml").read_text()
+    file.write_text(text.replace("cap = 0.2", "cap = 0.021"))
+    (tmp_path / "answers.csv").write_text("hours\n40\n")
+    told = (
+        "nobody could answer: one wave costs ε = 0.021097, more than the cap of 0.021. Devices "
+        "draw no report that exceeds it. State cap = 0.021097 or more in [privacy]"
+    )
+    answers = ["--answers", tmp_path / "answers.csv"]
+    for words in (["check", file], ["publish", file], ["simulate", file, *answers]):
+        result = run(*words, *["--db", database] * (words[0] != "check"))
+        assert (result.exit_code, told in result.stderr) == (0, True), result.stderr
+    file.write_text(text.replace("cap = 0.2", "cap = 0.021097"))
+    assert "nobody could answer" not in run("publish", file, "--db", database).stderr
+
+
+def test_publish_says_how_many_cannot_answer_again(tmp_path: Path, store: Store) -> None:
+    first = read_survey(EARLIER / "noise-with-delta.toml")
+    panel = Panel(store, first, {"hours": "40"})
+    assert {panel.answer(first, wave) for wave in range(1, 10)} == {201}
+    # Nine reports of ε = .021097, and then one of .001.
+    second(tmp_path, first.id)
+    file, database = tmp_path / f"{first.id}.toml", tmp_path / "deniable.db"
+    file.write_text(file.read_text().replace("cap = 0.2", "cap = 0.1909"))
+    told = "1 of 1 respondents so far cannot answer another wave, which would exceed the cap of"
+    result = run("publish", file, "--new-prices", "--db", database)
+    assert (result.exit_code, told in result.stderr) == (0, False)
+    assert panel.answer(read_survey(file), 10) == 201
+    result = run("publish", file, "--db", database)
+    assert (result.exit_code, told in result.stderr) == (0, True)
 
 
 def test_new_prices_must_be_confirmed_in_the_console(tmp_path: Path, store: Store) -> None:
