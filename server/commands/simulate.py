@@ -10,6 +10,7 @@ import click
 
 from analysis.core.errors import AnswersError
 from analysis.survey.files import open_file
+from analysis.survey.freeze import thaw
 from analysis.survey.simulate import hidden_cells, payloads, read_answers, simulated_token
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
@@ -96,7 +97,7 @@ def simulate(
             "up; simulate into a database, which makes its own links"
         )
     if url:
-        wave = _served_wave(url, survey, wave)
+        survey, wave = _served(url, survey, wave)
         print_message(
             f"{url}: cannot distinguish these reports from those of real people, and does not "
             "count them as simulated; only a database that --db names counts them so"
@@ -142,13 +143,22 @@ def simulate(
         raise click.exceptions.Exit(1)
 
 
-def _served_wave(url: str, survey: Survey, wave: int | None) -> int:
+def _served(url: str, survey: Survey, wave: int | None) -> tuple[Survey, int]:
+    """Return the version that a server has of the same file, and a wave of it."""
     status, served = Client(url).request("GET", f"/api/surveys/{survey.id}")
     if status != 200 or not isinstance(served, dict) or not {"version", "wave"} <= set(served):
         raise Unreachable(f"{url}: serves no survey {survey.id}")
-    if served["version"] != survey.version:
+    spec = served.get("survey")
+    # Another processor designs other channels from the same file.
+    if spec == json.loads(json.dumps(survey.spec)):
+        try:
+            frozen = {"survey": spec, "randomizers": served["randomizers"]}
+            survey = thaw(frozen, served["version"])
+        except (ValueError, TypeError, KeyError) as error:
+            raise Unreachable(f"{url}: serves a damaged form of {survey.id}: {error}") from None
+    elif served["version"] != survey.version:
         raise Unreachable(
             f"{url}: expected version {survey.version[:12]} of {survey.id}, "
             f"got {str(served['version'])[:12]}; does the server use another survey file?"
         )
-    return wave or int(served["wave"])
+    return survey, wave or int(served["wave"])

@@ -9,6 +9,7 @@ from console_pages import Browsers, app, signed_in, survey_file
 from drafting import fields
 from forms import post
 from test_access import HTTPS
+from test_serving import command, serving
 
 from analysis.survey.freeze import thaw
 from analysis.survey.survey import Survey, version_of
@@ -66,6 +67,19 @@ def test_command_keeps_the_version(
     assert row["version"] == published.version
     assert row.get("new", "no") == "no"
     assert store.surveys.versions("age") == [published.version]
+
+
+@pytest.mark.sqlite
+def test_made_up_reports_are_sent_to_the_version_that_is_served(
+    store: Store, published: Survey, tmp_path: Path, database: Path
+) -> None:
+    (tmp_path / "answers.csv").write_text("age\n40\n50\n")
+    store.surveys.open_wave("age")
+    store.close()
+    with serving("--port", 0, "--db", database) as (url, _, _):
+        words = ["--answers", tmp_path / "answers.csv", "--url", url]
+        _, row = command("simulate", tmp_path / "age.toml", *words).splitlines()
+    assert row.startswith(f"age,{published.version},1,2,")
 
 
 def test_console_keeps_the_version(signed_in: Browsers, store: Store, published: Survey) -> None:
