@@ -12,7 +12,7 @@ import click
 
 # Numpy reads this when it is imported. Its matrices are small here: with several threads they take
 # several times as much CPU, and the weights of a designed channel depend on how many there are.
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 #: The commands in the order of use: where each is, and what it does in a few words.
 COMMANDS = {

@@ -25,7 +25,7 @@ from server.page_texts import LANGUAGES, is_spoken
 
 def too_low(survey: Survey) -> str:
     """Say that the cap is below the cost of one wave, and what helps."""
-    cost, cap = (f"{millionths / MICRO:.9g}" for millionths in (survey.charge, survey.cap))
+    cost, cap = (f"{in_epsilon(millionths):f}" for millionths in (survey.charge, survey.cap))
     return (
         f"nobody could answer: one wave costs ε = {cost}, more than the cap of {cap}. Devices draw "
         f"no report that exceeds it. State cap = {cost} or more in [privacy]"
@@ -43,7 +43,7 @@ def remarks(
     many = f"{MANY} and more" if waves >= MANY else str(waves)
     yield (
         f"{survey.id}: version {survey.version[:12]}; one wave costs a respondent "
-        f"ε = {survey.charge / MICRO:.9g}; the cap of {survey.cap / MICRO:.9g} is enough for "
+        f"ε = {in_epsilon(survey.charge):f}; the cap of {in_epsilon(survey.cap):f} is enough for "
         f"{many} wave{'' if waves == 1 else 's'} in all"
     )
     unsaid = missing(survey.spec)

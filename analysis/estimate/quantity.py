@@ -48,7 +48,7 @@ def people_directly(value: float, std_error: float, n: int) -> float:
 
 
 def supporting(
-    scores: Floats, alike: Floats | None = None
+    scores: Floats, others: Floats | None = None
 ) -> tuple[NDArray[np.bool_], float, float] | None:
     """Return which reports support a value, and p and q of `Share`; None if support is not binary.
 
@@ -59,11 +59,11 @@ def supporting(
     ----------
     scores : (reports,) array
         The score of each report.
-    alike : array, optional
+    others : array, optional
         Scores of other values, too. If all `scores` are equal, as those of a value that none of few
         reports supports, the two scores are those of other values.
     """
-    every = scores if alike is None or np.ptp(scores) else alike
+    every = scores if others is None or np.ptp(scores) else others
     high, low = float(every.max()), float(every.min())
     if high == low:
         return None

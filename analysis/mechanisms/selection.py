@@ -35,8 +35,9 @@ def candidates(
 ) -> list[Candidate]:
     """Return the mechanisms that serve a domain at this ε, by ascending variance.
 
-    Mechanisms are left out if they take parameters instead of ε, if they can have a δ, if weights
-    of 32 bits are too coarse for them or, with `forever`, if they cannot have a memory.
+    Mechanisms are left out if they take parameters instead of ε, if weights of 32 bits are too
+    coarse for them or, with `forever`, if they cannot have a memory. So are those that can have a
+    δ, since what they spend depends on the format of the file.
 
     Raise TooCoarse if no mechanism is left. The message has the smallest ε that one can serve.
     """

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from analysis.core.epsilon import MICRO
+from analysis.privacy.ledger import in_epsilon
 from analysis.privacy.meaning import rounded_up
 from analysis.study.methods import Fieldwork
 from analysis.survey.survey import Survey
@@ -34,8 +35,8 @@ def _lines(survey: Survey, fieldwork: Fieldwork | None) -> Iterator[tuple[str, s
         yield "Simulated reports", f"{fieldwork.simulated:,} of {fieldwork.reports:,}"
     yield "Model", "local differential privacy: answers are randomized on the respondent's device"
     yield "What is protected", "all answers of one respondent to this survey, against everybody"
-    yield "ε of one wave", f"{survey.charge / MICRO:.9g}"
-    yield "ε over all waves", f"at most {survey.cap / MICRO:.9g}; a device that reaches it stops"
+    yield "ε of one wave", f"{in_epsilon(survey.charge):f}"
+    yield "ε over all waves", f"at most {in_epsilon(survey.cap):f}; a device that reaches it stops"
     yield "δ", "0 (pure)"
     yield "How ε adds up", "the sum over questions, and over waves the exact cost of the reports"
     for draw in survey.draws:

@@ -9,6 +9,7 @@ from analysis.core.epsilon import MICRO
 from analysis.estimate.estimates import Estimate
 from analysis.estimate.number import LABELS
 from analysis.mechanisms.one_of_texts import text_share
+from analysis.privacy.ledger import in_epsilon
 from analysis.privacy.meaning import rounded_up
 from analysis.study.references import Cited
 from analysis.survey.question import Question
@@ -217,7 +218,7 @@ def _spent(survey: Survey, wave: int, cited: Cited) -> list[str]:
     """Return sentences on what a respondent spends in a wave, in all, and over waves."""
     told = [
         f"A respondent spends ε = {rounded_up(survey.charge / MICRO, 4)} in a wave, and at most "
-        f"{survey.cap / MICRO:.9g} on the survey."
+        f"{in_epsilon(survey.cap):f} on the survey."
     ]
     for draw in survey.joint:
         some = (

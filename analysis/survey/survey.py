@@ -147,6 +147,10 @@ class Survey:
         """
         return version_of({"cap": self.cap, "questions": [draw.terms for draw in self.draws]})
 
+    def is_of(self, spec: dict[str, Any]) -> bool:
+        """Return whether this is the checked form of a survey file, whatever its randomizers."""
+        return rfc8785.dumps(self.spec) == rfc8785.dumps(spec)
+
     @property
     def access(self) -> str:
         """The people who may answer: one of `ACCESS`."""

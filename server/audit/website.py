@@ -9,6 +9,7 @@ from typing import Any
 import rfc8785
 
 from analysis.core.epsilon import MICRO, micro
+from analysis.privacy.ledger import in_epsilon
 from analysis.survey.freeze import thaw
 from analysis.survey.survey import Survey, version_of
 from server.audit.database import Finding
@@ -226,8 +227,8 @@ def _findings_of_questions(survey: Survey) -> Iterator[Finding]:
             finding += f"; {stated:g} over all waves if the answer never changes"
         subject = printable(f"{survey.id} {question.id}")
         yield Finding("served question", subject, finding, True)
-    cost, cap = survey.charge / MICRO, survey.cap / MICRO
-    total = f"ε = {cost:.9g} in the first wave, at most {cap:.9g} in all"
+    cost, cap = in_epsilon(survey.charge), in_epsilon(survey.cap)
+    total = f"ε = {cost:f} in the first wave, at most {cap:f} in all"
     yield Finding("served question", f"{survey.id}, all questions", total, True)
 
 

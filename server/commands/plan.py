@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from analysis.core.epsilon import MICRO, TELLING
+from analysis.core.epsilon import TELLING
+from analysis.privacy.ledger import in_epsilon
 from analysis.privacy.one_wave import warnings_of_totals
 from analysis.study.planning import (
     MOST_RESPONDENTS,
@@ -209,7 +210,7 @@ def _tell(table: str, asked: Asked, rows: Iterable[Any]) -> None:
     survey, waves = asked.survey, asked.waves
     if table in OF_WAVES and spent_on([(survey, waves)]) > survey.cap:
         print_message(
-            f"{survey.id}: {waves} waves cost more than the cap of {survey.cap / MICRO:.9g}; "
+            f"{survey.id}: {waves} waves cost more than the cap of {in_epsilon(survey.cap):f}; "
             "nobody could answer all of them"
         )
     for warning in warnings_of_totals(survey) if table == "questions" else ():

@@ -150,8 +150,8 @@ def _prepare(store: Store, surveys: list[Survey], wave: int | None) -> None:
             number = store.surveys.open_wave(name, wave, alone=True)
             record(store, "open", f"{name}, wave {number}")
         current = store.surveys.current(name)
-        if current is not None and name not in {survey.id for survey in surveys}:
-            warn_of_cap(store, current.survey)
+        if not surveys and current is not None and current.state_on(today()) == "open":
+            warn_of_cap(current.survey)
 
 
 def _announce(db: Place, urls: tuple[str, str], token: str) -> None:

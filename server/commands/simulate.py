@@ -119,7 +119,7 @@ def simulate(
         survey = store.surveys.of_same_file(survey)
         record(store, "simulate", f"{survey.id} {survey.version}, {len(rows)} made-up respondents")
         store.surveys.publish(survey)
-        warn_of_cap(store, survey)
+        warn_of_cap(survey)
         wave = store.surveys.open_wave(survey.id, wave)
         if survey.access != "open":
             keys = (ISSUER.key(simulated_token(survey, row, seed)) for row in range(len(rows)))
@@ -146,19 +146,28 @@ def simulate(
 def _served(url: str, survey: Survey, wave: int | None) -> tuple[Survey, int]:
     """Return the version that a server has of the same file, and a wave of it."""
     status, served = Client(url).request("GET", f"/api/surveys/{survey.id}")
-    if status != 200 or not isinstance(served, dict) or not {"version", "wave"} <= set(served):
+    if (
+        status != 200
+        or not isinstance(served, dict)
+        or not isinstance(served.get("survey"), dict)
+        or type(served.get("wave")) is not int
+    ):
         raise Unreachable(f"{url}: serves no survey {survey.id}")
-    spec = served.get("survey")
+    if served.get("version") == survey.version:
+        return survey, wave or served["wave"]
     # Another processor designs other channels from the same file.
-    if spec == json.loads(json.dumps(survey.spec)):
-        try:
-            frozen = {"survey": spec, "randomizers": served["randomizers"]}
-            survey = thaw(frozen, served["version"])
-        except (ValueError, TypeError, KeyError) as error:
-            raise Unreachable(f"{url}: serves a damaged form of {survey.id}: {error}") from None
-    elif served["version"] != survey.version:
+    try:
+        frozen = {"survey": served["survey"], "randomizers": served["randomizers"]}
+        other = thaw(frozen, served["version"])
+    except (ValueError, TypeError, KeyError):
+        raise Unreachable(f"{url}: serves a damaged form of {survey.id}") from None
+    if not survey.is_of(other.spec):
         raise Unreachable(
             f"{url}: expected version {survey.version[:12]} of {survey.id}, "
-            f"got {str(served['version'])[:12]}; does the server use another survey file?"
+            f"got {other.version[:12]}; does the server use another survey file?"
         )
-    return survey, wave or int(served["wave"])
+    print_message(
+        f"{url}: serves version {other.version[:12]} of the same file, which was designed on "
+        "another processor; reports are drawn by it"
+    )
+    return other, wave or served["wave"]

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import click
 
-from analysis.core.epsilon import MICRO
 from analysis.survey.check import check as check_questions
 from analysis.survey.survey import Survey, spent_on
 from analysis.survey.survey_file import read_survey
@@ -73,30 +72,40 @@ def publish_in(store: Store, survey: Survey, new_prices: bool = False) -> bool:
                 "who answered before from those who answer from now on"
             )
     new = store.surveys.publish(survey, new_prices=new_prices)
-    warn_of_cap(store, survey)
+    warn_of_cap(survey)
     if before and before[0] != survey.version:
         print_message(
             f"{survey.id}: from now on version {survey.version[:12]} is asked, not "
             f"{before[0][:12]}. The reports of both are never mixed: see --version"
         )
+        if survey.charge <= survey.cap:
+            warn_of_stopped(store, survey)
     return new
 
 
-def warn_of_cap(store: Store, survey: Survey) -> None:
-    """Say if nobody, or some of those who have answered, can answer another wave."""
+def warn_of_cap(survey: Survey) -> None:
+    """Say if nobody can answer."""
     if survey.charge > survey.cap:
         print_message(f"{survey.id}: {too_low(survey)}")
-        return
+
+
+def warn_of_stopped(store: Store, survey: Survey) -> None:
+    """Say how many of those who have answered cannot answer another wave.
+
+    The smallest cap of all versions that somebody answered holds.
+    """
     known = store.surveys.by_terms(survey.id)
     everybody = stopped = 0
     for account in store.ledger.grouped_accounts(survey.id):
-        answered = [(known[terms], times) for terms, times in account.times]
+        # `deniable audit` names terms that no version has.
+        answered = [(known[terms], times) for terms, times in account.times if terms in known]
+        cap = min([survey.cap, *(version.cap for version, _ in answered)])
         everybody += account.respondents
-        stopped += account.respondents * (spent_on([*answered, (survey, 1)]) > survey.cap)
+        stopped += account.respondents * (spent_on([*answered, (survey, 1)]) > cap)
     if stopped:
         print_message(
             f"{survey.id}: {stopped:,} of {everybody:,} respondents so far cannot answer another "
-            f"wave, which would exceed the cap of {survey.cap / MICRO:.9g}"
+            "wave, which would exceed the smallest cap that they were promised"
         )
 
 

@@ -242,7 +242,7 @@ def begin_again(survey_id: str) -> BaseResponse:
     for names in (False, True):
         tables, files = survey_tables(survey, names)
         toml = toml_of(tables)
-        if read_draft(toml, files).survey.version == survey.version:
+        if read_draft(toml, files).survey.is_of(survey.spec):
             break
     return _began(toml, files, "began the next version")
 
@@ -286,7 +286,7 @@ def history(survey_id: str) -> str:
 
 
 def _ranges(file: DraftView) -> int:
-    """Return how many ranges of numbers a draft has; a channel is designed for each."""
+    """Return how many ranges of numbers an imported draft has; a channel is designed for each."""
     low, high, step = (file.values(key) for key in ("min", "max", "step"))
     return len({(low[one], high[one], step[one]) for one in low if low[one] is not None})
 

@@ -49,7 +49,8 @@ def pilot(survey_id: str) -> str:
     store = the_store()
     survey, job = to_try(store, survey_id), _last_trial(survey_id)
     known = trial_id(survey_id, PILOT_END)
-    is_there = store.surveys.has(known)
+    piloted = store.surveys.current(known)
+    is_there = piloted is not None
     live = {}
     if job is not None and not job.is_over:
         work.begin(store)
@@ -63,7 +64,7 @@ def pilot(survey_id: str) -> str:
         trial_id=trial_id(survey_id),
         pilot_id=known,
         pilot_is_open=is_there and bool(store.surveys.open_waves(known)),
-        pilot_is_current=is_there and store.surveys.versions(known)[0] == pilot_of(survey).version,
+        pilot_is_current=piloted is not None and piloted.survey.is_of(pilot_of(survey).spec),
         pilot_reports=shown_in(known, 1) if is_there else None,
         address=address_of(known),
         code=Markup(qr_code(address_of(known))),
@@ -141,7 +142,7 @@ def change_pilot(survey_id: str) -> BaseResponse:
         store.surveys.close_waves(known)
         return redirect(f"/surveys/{survey_id}/pilot#pilot", 303)
     _check_copy(survey_id, known)
-    survey = pilot_of(to_try(store, survey_id))
+    survey = store.surveys.of_same_file(pilot_of(to_try(store, survey_id)))
     access.record("open a pilot", f"{survey.id} {survey.version}")
     store.surveys.publish(survey)
     store.surveys.open_wave(survey.id, 1)

@@ -11,7 +11,6 @@ from typing import Any
 
 from analysis.core.epsilon import MICRO
 from analysis.core.errors import SurveyError
-from analysis.mechanisms.inverted_table import Optimal
 from analysis.mechanisms.scale_design import LARGEST_SCALE
 from analysis.survey.document import parsed
 from analysis.survey.survey import Survey
@@ -24,7 +23,9 @@ NAME = "survey.toml"
 #: draft while a request waits. A design takes up to 3 seconds of CPU, but other requests go on.
 MOST_BYTES, MOST_DESIGNS = 1 << 20, 50
 #: What the channel of a number or of a scale is designed for.
-_DESIGNED_FOR = ("kind", "min", "max", "step", "points", "epsilon", "aim", "prior", "required")
+_DESIGNED_FOR = (
+    *("kind", "min", "max", "step", "points", "epsilon", "aim", "prior", "required", "shows_if"),
+)
 
 
 @dataclass(frozen=True)
@@ -83,29 +84,32 @@ def check_size(text: str) -> None:
             f"{NAME}: expected at most {MOST_BYTES:,} bytes of a file that is edited here, got "
             f"{size:,}; a longer one can be published by `deniable publish`"
         )
-    given = parsed(text.removeprefix("\ufeff"), NAME).get("questions")
+    document = parsed(text.removeprefix("\ufeff"), NAME)
     designs = {
-        tuple(str(one.get(key)) for key in _DESIGNED_FOR)
-        for one in (given if isinstance(given, list) else ())
-        if isinstance(one, dict) and _is_designed(one)
+        tuple(str(question.get(key)) for key in _DESIGNED_FOR)
+        for question in _tables(document, "questions")
+        if _needs_design(question)
     }
-    if len(designs) > MOST_DESIGNS:
+    count = len(designs) + len(_tables(document, "together"))
+    if count > MOST_DESIGNS:
         raise SurveyError(
-            f"{NAME}: expected at most {MOST_DESIGNS} different channels of numbers and of scales "
-            "in a file that is edited here, since designing one can take seconds, got "
-            f"{len(designs)}; give questions the same range and epsilon, name a mechanism that "
-            "needs no design, or publish the file by `deniable publish`"
+            f"{NAME}: expected at most {MOST_DESIGNS} different channels of numbers, scales and "
+            "[[together]] tables in a file that is edited here, since designing one can take "
+            f"seconds, got {count}; give questions the same range and epsilon, or publish the file "
+            "by `deniable publish`"
         )
 
 
-def _is_designed(question: Mapping[str, Any]) -> bool:
-    """Return whether the channel of a question in a survey file is designed for it."""
-    mechanism = question.get("mechanism", Optimal.name)
-    name = mechanism.get("name") if isinstance(mechanism, dict) else mechanism
-    points = question.get("points")
+def _tables(document: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
+    given = document.get(key)
+    return [one for one in given if isinstance(one, dict)] if isinstance(given, list) else []
+
+
+def _needs_design(question: Mapping[str, Any]) -> bool:
+    """Return whether a channel is designed: as the question's own, or to compare it with that."""
+    points, kind = question.get("points"), question.get("kind")
     is_short = isinstance(points, list) and len(points) <= LARGEST_SCALE
-    kind = question.get("kind")
-    return name == Optimal.name and (kind == "number" or (kind == "scale" and is_short))
+    return kind == "number" or (kind == "scale" and is_short)
 
 
 #: A page, its preview and its figures ask for the same draft one after the other.

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-import rfc8785
-
 from analysis.survey.batches import Cell, Steps
 from analysis.survey.freeze import thaw
 from analysis.survey.survey import Survey
@@ -68,31 +66,40 @@ class Surveys:
         self._opened: set[str] = set()
 
     def of_same_file(self, survey: Survey) -> Survey:
-        """Return what was last published of the same file; the survey itself, if nothing was.
+        """Return the stored version of the same file; the survey itself, if there is none.
 
         Some channels are designed in floats. On another processor, or with another release of
-        numpy, a design has other weights that are as good. So a file that was not changed would be
-        another version.
+        numpy, a design has other weights that are as good, and a file that was not changed would
+        be another version. The version that is current goes on; then the same weights are
+        preferred, and then what was published last.
         """
-        if self.versions(survey.id)[:1] == [survey.version]:
+        sql = "SELECT version, spec FROM survey WHERE id = ? ORDER BY place DESC"
+        stored = self._database.query(sql, survey.id).fetchall()
+        same = [version for version, frozen in stored if survey.is_of(json.loads(frozen)["survey"])]
+        if not same:
             return survey
-        spec = rfc8785.dumps(survey.spec)
-        same = (one for one in self.every(survey.id) if rfc8785.dumps(one.spec) == spec)
-        return next(same, survey)
+        is_current = same[0] == stored[0][0]
+        if survey.version in same and not is_current:
+            return survey
+        return self.stored(survey.id, same[0])
 
     def repriced(self, survey: Survey) -> list[str]:
-        """Return the draws of answered versions that a new format would charge otherwise."""
+        """Return the draws, of this survey and of answered versions, that a format charges less.
+
+        There are none if people have answered at the prices of this survey, or if the format of
+        the version that is current is the same.
+        """
         versions = self.every(survey.id)
-        sql = "SELECT 1 FROM ledger WHERE survey = ? LIMIT 1"
-        if (
-            not versions
-            or versions[0].format == survey.format
-            or survey.version in {one.version for one in versions}
-            or not [*self._database.query(sql, survey.id)]
-        ):
+        if not versions or versions[0].format == survey.format:
             return []
-        both = [*versions, survey]
-        return sorted({draw.id for one in both for draw in one.draws if draw.charged_as_stated})
+        sql = "SELECT DISTINCT answered FROM respondent_total WHERE survey = ?"
+        totals = self._database.query(sql, survey.id)
+        answered = {terms for (times,) in totals for terms, _ in json.loads(times)}
+        if survey.terms in answered:
+            return []
+        priced = [version for version in versions if version.terms in answered]
+        priced += [survey] * bool(priced)
+        return sorted({draw.id for one in priced for draw in one.draws if draw.charged_as_stated})
 
     def check_prices(self, survey: Survey) -> None:
         """Raise StoreError if another format changes prices for people who answered."""

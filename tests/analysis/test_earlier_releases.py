@@ -1,11 +1,12 @@
-"""A survey file that does not change freezes to the same version and terms in every release.
+"""A survey file that does not change freezes to the same form and prices in every release.
 
 `earlier_releases/N/` has survey files as authors had them when release N was current. Its
-`frozen.json` has what release N froze each of them to: the version, the terms, and the SHA-256 of
-the checked survey and of each randomizer.
+`frozen.json` has what release N froze each of them to: the SHA-256 of the checked survey and of
+each randomizer, the cap, and the charges, in millionths of ε.
 
-Channels that are designed in floats have other weights on another processor, and are left out
-there. A server keeps the version of a file that it knows (`tests/server/test_same_file.py`).
+Channels that are designed in floats have other weights on another processor, and so other versions
+and terms. These are compared for files without such a channel. A server keeps the version of a file
+that it knows (`tests/server/test_same_file.py`).
 """
 
 import hashlib
@@ -43,6 +44,12 @@ def test_a_file_of_an_earlier_release_freezes_as_it_did_then(file: Path) -> None
         if name not in designed
     }
     assert (hash_of(data["survey"]), hashes) == (frozen["survey"], frozen["randomizers"])
+    charges = {draw.id: draw.randomizer.charge for draw in survey.draws}
+    assert (survey.cap, charges.keys()) == (frozen["cap"], frozen["charges"].keys())
+    for name, charge in charges.items():
+        # Whole weights spend up to 4e-7 less than a design may.
+        assert abs(charge - frozen["charges"][name]) <= (name in designed)
+    assert bool(designed) != ("version" in frozen)
     if not designed:
         assert (survey.version, survey.terms) == (frozen["version"], frozen["terms"])
     assert thaw(json.loads(json.dumps(data)), survey.version).terms == survey.terms

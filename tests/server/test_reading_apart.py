@@ -119,15 +119,18 @@ def test_no_page_reads_a_questionnaire_of_another_tool_itself() -> None:
 def test_a_draft_that_pages_cannot_read_at_once_is_refused() -> None:
     number = 'kind = "number"\nmin = 0\nmax = {0}\n'
     scale = 'kind = "scale"\npoints = ["1", "2", "3", "4", "5", "6", "7"]\nepsilon = 1.{0}\n'
-    for kind in (number, scale, scale + 'mechanism = "optimal"\n'):
+    for kind in (number, scale, scale + 'mechanism = "krr"\n'):
         asked = "".join(
             f'[[questions]]\nid = "n{one}"\ntext = "?"\n{kind.format(one)}'
             for one in range(100, 101 + MOST_DESIGNS)
         )
         with pytest.raises(SurveyError, match=f"at most {MOST_DESIGNS} different channels"):
             read_new(IDEA + asked, {})
-        if kind is not number:  # one design for all, or none
+        if kind is not number:
             check_size(IDEA + asked.replace("epsilon = 1.", "epsilon = 1 # "))
+    tables = "".join(f'[[together]]\nid = "t{one}"\n' for one in range(1 + MOST_DESIGNS))
+    with pytest.raises(SurveyError, match=f"at most {MOST_DESIGNS} different channels"):
+        check_size(IDEA + tables)
     long = IDEA + "#" * MOST_BYTES
     with pytest.raises(SurveyError, match=f"at most {MOST_BYTES:,} bytes .*, got {len(long):,}"):
         read_new(long, {})

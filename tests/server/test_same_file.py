@@ -70,6 +70,27 @@ def test_command_keeps_the_version(
 
 
 @pytest.mark.sqlite
+def test_serve_keeps_the_version(
+    store: Store, published: Survey, tmp_path: Path, database: Path
+) -> None:
+    with serving(tmp_path / "age.toml", "--port", 0, "--db", database):
+        assert store.surveys.versions("age") == [published.version]
+
+
+def test_current_version_goes_on_and_then_the_same_weights_are_preferred(
+    store: Store, published: Survey, tmp_path: Path
+) -> None:
+    here = read_survey(tmp_path / "age.toml")
+    assert store.surveys.of_same_file(here).version == published.version
+    store.surveys.publish(here)
+    store.surveys.publish(published)
+    assert store.surveys.of_same_file(here).version == published.version
+    (tmp_path / "age.toml").write_text(AGE.replace("How old", "Just how old"))
+    store.surveys.publish(read_survey(tmp_path / "age.toml"))
+    assert store.surveys.of_same_file(here).version == here.version
+
+
+@pytest.mark.sqlite
 def test_made_up_reports_are_sent_to_the_version_that_is_served(
     store: Store, published: Survey, tmp_path: Path, database: Path
 ) -> None:

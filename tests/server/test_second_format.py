@@ -202,12 +202,28 @@ def test_publish_says_how_many_cannot_answer_again(tmp_path: Path, store: Store)
     second(tmp_path, first.id)
     file, database = tmp_path / f"{first.id}.toml", tmp_path / "deniable.db"
     file.write_text(file.read_text().replace("cap = 0.2", "cap = 0.1909"))
-    told = "1 of 1 respondents so far cannot answer another wave, which would exceed the cap of"
+    told = "1 of 1 respondents so far cannot answer another wave, which would exceed the smallest"
     result = run("publish", file, "--new-prices", "--db", database)
     assert (result.exit_code, told in result.stderr) == (0, False)
     assert panel.answer(read_survey(file), 10) == 201
+    # A higher cap does not hold for whoever has answered.
+    file.write_text(file.read_text().replace("cap = 0.1909", "cap = 5"))
     result = run("publish", file, "--db", database)
     assert (result.exit_code, told in result.stderr) == (0, True)
+
+
+def test_new_prices_are_asked_for_by_what_was_answered(tmp_path: Path, store: Store) -> None:
+    first = read_survey(EARLIER / "noise-with-delta.toml")
+    later = second(tmp_path, first.id)
+    panel = Panel(store, first, {"hours": "40"})
+    store.surveys.publish(later)
+    store.surveys.publish(first)
+    assert panel.answer(first, 1) == 201
+    # The later version is stored already, but nobody has answered it.
+    with pytest.raises(StoreError, match="changes those of hours"):
+        store.surveys.publish(later)
+    store.surveys.publish(later, new_prices=True)
+    assert store.surveys.repriced(first) == []
 
 
 def test_new_prices_must_be_confirmed_in_the_console(tmp_path: Path, store: Store) -> None:
