@@ -107,6 +107,7 @@ def test_without_the_import_map_tampered_modules_are_accepted_and_seen(
     assert attacked.tampering.accepted == set(layer)
 
 
+@pytest.mark.provokes(MODULE, INTEGRITY)
 @pytest.mark.parametrize("name", PAGES)
 def test_browser_without_import_maps_and_preloads_accepts_no_tampered_module(
     device: Device, attacked: Attacked, name: str
