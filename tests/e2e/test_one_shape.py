@@ -169,10 +169,10 @@ def test_respondents_of_tables_leave_the_same_traces(
          f"reports.pet;\n  return {REPORT}"),
         ("report.js", f"return {REPORT}", "if (!prepared.debts.value) reports.debts = null;\n"
          f"  return {REPORT}"),
-        ("page/survey.js", "key, price, make", "key, (times) => ({ ...price(times), "
-         "cost: price(times).cost - (given.debts ? 0 : 1e6) }), make"),
-        ("page/survey.js", "key, price, make", "key, (times) => ({ ...price(times), "
-         "times: { ...price(times).times, [prepared.smoked.value]: 1 } }), make"),
+        ("page/survey.js", "key, price, make", "key, Object.assign((times) => ({ ...price(times), "
+         "cost: price(times).cost - (given.debts ? 0 : 1e6) }), price), make"),
+        ("page/survey.js", "key, price, make", "key, Object.assign((times) => ({ ...price(times), "
+         "times: { ...price(times).times, [prepared.smoked.value]: 1 } }), price), make"),
         ("page/survey.js", "const who =", "if (given.debts) await fetch('/client/exact.js?');\n"
          "  const who ="),
     ],
