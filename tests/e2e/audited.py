@@ -107,7 +107,7 @@ GAMES = {
     "multihot": Case("multihot", Sets(names(4), 2, False), "1"),
     "oue": Case("oue", categories(8), "2"),
     "laplace on a fine grid": Case("laplace", numbers(12), "1/2"),
-    "gaussian": Case("gaussian", numbers(8), "1", {"delta": 1e-6}),
+    "gaussian": Case("gaussian", numbers(8), "1"),
     "laplace": Case("laplace", numbers(4), "2"),
     "exponential": Case("exponential", SCALE, "1/2"),
     "permutations": Case("permutations", Rankings(names(3), False), "1"),
