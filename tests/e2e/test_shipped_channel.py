@@ -218,17 +218,17 @@ def test_every_channel_has_a_twin_with_another_law() -> None:
 # The largest ε that can be proved by two values and one event
 
 
-def promises(likelier: Part, other: Part, delta: float) -> Part:
+def promises(likelier: Part, other: Part) -> Part:
     """Estimate which ε `GAME` reports of each value prove, for events of these probabilities."""
     z = norm.isf(CHANCE / 2)
     spread = ((1 - likelier) / likelier + (1 - other) / other) / GAME
-    return np.asarray(np.log(np.maximum(likelier - delta, 1e-9) / other) - z * np.sqrt(spread))
+    return np.asarray(np.log(np.maximum(likelier, 1e-9) / other) - z * np.sqrt(spread))
 
 
-def best_event(seen: list[str], one: Part, other: Part, delta: float) -> tuple[float, list[str]]:
+def best_event(seen: list[str], one: Part, other: Part) -> tuple[float, list[str]]:
     """Return the best event, by Neyman and Pearson: all reports with a ratio above some limit."""
     ranked = np.argsort(-one / other, kind="stable")
-    found = promises(np.cumsum(one[ranked])[:-1], np.cumsum(other[ranked])[:-1], delta)
+    found = promises(np.cumsum(one[ranked])[:-1], np.cumsum(other[ranked])[:-1])
     best = int(found.argmax())
     return float(found[best]), [seen[place] for place in ranked[: best + 1]]
 
@@ -236,7 +236,7 @@ def best_event(seen: list[str], one: Part, other: Part, delta: float) -> tuple[f
 def best_game(case: Case) -> tuple[list[Any], list[int], list[str]]:
     """Return the two values and the event that prove most; the event is likelier for the first."""
     randomizer, values = case.randomizer, case.values
-    encoder, channel, delta = randomizer.encoder, randomizer.channel, float(randomizer.delta)
+    encoder, channel = randomizer.encoder, randomizer.channel
     # These designs treat all of many categories alike, so a few are enough.
     values = values if len(values) <= 24 else [*values[:10], *values[-10:]]
     cohorts = encoder.cohorts or 1
@@ -261,7 +261,7 @@ def best_game(case: Case) -> tuple[list[Any], list[int], list[str]]:
             likelier, less = likelier[likelier > 0], less[less > 0]
         else:
             likelier, less = rows[a], rows[b]
-        promise, event = best_event(seen, likelier, less, delta)
+        promise, event = best_event(seen, likelier, less)
         games.append((promise, [values[a], values[b]], places, event))
     return max(games, key=lambda game: game[0])[1:]
 
@@ -293,7 +293,7 @@ def play(
     epsilon, (likelier, other) = page.evaluate(_COUNT, given)
     page.close()
     # Clopper and Pearson.
-    low = beta.ppf(CHANCE / 2, likelier, GAME - likelier + 1) - float(stated.delta)
+    low = beta.ppf(CHANCE / 2, likelier, GAME - likelier + 1)
     high = beta.ppf(1 - CHANCE / 2, other + 1, GAME - other)
     return epsilon, math.log(max(low, 1e-300) / high)
 
