@@ -147,9 +147,13 @@ class Survey:
         """
         return version_of({"cap": self.cap, "questions": [draw.terms for draw in self.draws]})
 
+    @cached_property
+    def _canonical(self) -> bytes:
+        return rfc8785.dumps(self.spec)
+
     def is_of(self, spec: dict[str, Any]) -> bool:
         """Return whether this is the checked form of a survey file, whatever its randomizers."""
-        return rfc8785.dumps(self.spec) == rfc8785.dumps(spec)
+        return self._canonical == rfc8785.dumps(spec)
 
     @property
     def access(self) -> str:

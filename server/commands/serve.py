@@ -137,7 +137,7 @@ def _put_in_order(store: Store) -> None:
 def _prepare(store: Store, surveys: list[Survey], wave: int | None) -> None:
     """Publish surveys and open a wave of each; without any, of all surveys that are not closed."""
     for survey in surveys:
-        publish_in(store, store.surveys.of_same_file(survey))
+        publish_in(store, survey)
     for name in [survey.id for survey in surveys] or store.surveys.ids():
         waves = store.surveys.waves(name)
         is_open = not waves or "open" in waves.values()
@@ -149,9 +149,6 @@ def _prepare(store: Store, surveys: list[Survey], wave: int | None) -> None:
             warn_of_few(store, name, but=wave or max(waves, default=1))
             number = store.surveys.open_wave(name, wave, alone=True)
             record(store, "open", f"{name}, wave {number}")
-        current = store.surveys.current(name)
-        if not surveys and current is not None and current.state_on(today()) == "open":
-            warn_of_cap(current.survey)
 
 
 def _announce(db: Place, urls: tuple[str, str], token: str) -> None:
@@ -171,6 +168,8 @@ def _announce(db: Place, urls: tuple[str, str], token: str) -> None:
         lines += [f"results of {name}: {research}/results/{name}"]
     click.echo("\n".join([*lines, f"research token: {token}"]))
     sys.stdout.flush()
+    for current in opened:
+        warn_of_cap(current.survey)
     if not opened:
         print_message(
             f"no survey is open, so nobody can answer; write or open one at {research}/surveys, "

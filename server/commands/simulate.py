@@ -145,29 +145,20 @@ def simulate(
 
 def _served(url: str, survey: Survey, wave: int | None) -> tuple[Survey, int]:
     """Return the version that a server has of the same file, and a wave of it."""
-    status, served = Client(url).request("GET", f"/api/surveys/{survey.id}")
-    if (
-        status != 200
-        or not isinstance(served, dict)
-        or not isinstance(served.get("survey"), dict)
-        or type(served.get("wave")) is not int
-    ):
-        raise Unreachable(f"{url}: serves no survey {survey.id}")
-    if served.get("version") == survey.version:
-        return survey, wave or served["wave"]
-    # Another processor designs other channels from the same file.
+    _, served = Client(url).request("GET", f"/api/surveys/{survey.id}")
     try:
         frozen = {"survey": served["survey"], "randomizers": served["randomizers"]}
-        other = thaw(frozen, served["version"])
+        other, current = thaw(frozen, served["version"]), int(served["wave"])
     except (ValueError, TypeError, KeyError):
-        raise Unreachable(f"{url}: serves a damaged form of {survey.id}") from None
+        raise Unreachable(f"{url}: serves no survey {survey.id}") from None
     if not survey.is_of(other.spec):
         raise Unreachable(
             f"{url}: expected version {survey.version[:12]} of {survey.id}, "
             f"got {other.version[:12]}; does the server use another survey file?"
         )
-    print_message(
-        f"{url}: serves version {other.version[:12]} of the same file, which was designed on "
-        "another processor; reports are drawn by it"
-    )
-    return other, wave or served["wave"]
+    if other.version != survey.version:
+        print_message(
+            f"{url}: serves version {other.version[:12]} of the same file, which was designed on "
+            "another processor; reports are drawn by it"
+        )
+    return other, wave or current

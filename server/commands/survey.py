@@ -43,10 +43,9 @@ def check(survey_file: Path, form: str) -> None:
 @form_of_table
 def publish(survey_file: Path, db: Place, new_prices: bool, form: str) -> None:
     """Freeze a survey and store it; print its version."""
-    survey = read_survey(survey_file)
     store = Store(db, create=True)
-    survey = store.surveys.of_same_file(survey)
-    new = publish_in(store, survey, new_prices)
+    survey, new = publish_in(store, read_survey(survey_file), new_prices)
+    warn_of_cap(survey)
     if not store.surveys.waves(survey.id):
         print_message(
             f"{survey.id}: nobody can answer it yet. The next deniable serve opens it. If a server "
@@ -57,8 +56,12 @@ def publish(survey_file: Path, db: Place, new_prices: bool, form: str) -> None:
     print_table([row], row, form)
 
 
-def publish_in(store: Store, survey: Survey, new_prices: bool = False) -> bool:
-    """Publish a survey, say if it replaces another version, and return whether it is new."""
+def publish_in(store: Store, survey: Survey, new_prices: bool = False) -> tuple[Survey, bool]:
+    """Publish a survey, and say if it replaces another version.
+
+    Return the version that is stored of its file, and whether it is new.
+    """
+    survey = store.surveys.of_same_file(survey)
     if not new_prices:
         store.surveys.check_prices(survey)  # before anything is logged or said
     record(store, "publish", f"{survey.id} {survey.version}")
@@ -72,15 +75,13 @@ def publish_in(store: Store, survey: Survey, new_prices: bool = False) -> bool:
                 "who answered before from those who answer from now on"
             )
     new = store.surveys.publish(survey, new_prices=new_prices)
-    warn_of_cap(survey)
     if before and before[0] != survey.version:
         print_message(
             f"{survey.id}: from now on version {survey.version[:12]} is asked, not "
             f"{before[0][:12]}. The reports of both are never mixed: see --version"
         )
-        if survey.charge <= survey.cap:
-            warn_of_stopped(store, survey)
-    return new
+        warn_of_stopped(store, survey)
+    return survey, new
 
 
 def warn_of_cap(survey: Survey) -> None:

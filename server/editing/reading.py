@@ -24,7 +24,16 @@ NAME = "survey.toml"
 MOST_BYTES, MOST_DESIGNS = 1 << 20, 50
 #: What the channel of a number or of a scale is designed for.
 _DESIGNED_FOR = (
-    *("kind", "min", "max", "step", "points", "epsilon", "aim", "prior", "required", "shows_if"),
+    "kind",
+    "min",
+    "max",
+    "step",
+    "points",
+    "epsilon",
+    "aim",
+    "prior",
+    "required",
+    "shows_if",
 )
 
 
@@ -77,7 +86,7 @@ def check_size(text: str) -> None:
     Raises
     ------
     SurveyError
-        If the file has more than `MOST_BYTES`, or needs more than `MOST_DESIGNS`.
+        If the file has more than `MOST_BYTES`, or needs more channels than `MOST_DESIGNS`.
     """
     if (size := len(text.encode())) > MOST_BYTES:
         raise SurveyError(
@@ -101,6 +110,7 @@ def check_size(text: str) -> None:
 
 
 def _tables(document: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
+    """Return the tables of a list in a file, which may be anything before it was checked."""
     given = document.get(key)
     return [one for one in given if isinstance(one, dict)] if isinstance(given, list) else []
 

@@ -84,10 +84,10 @@ class Surveys:
         return self.stored(survey.id, same[0])
 
     def repriced(self, survey: Survey) -> list[str]:
-        """Return the draws, of this survey and of answered versions, that a format charges less.
+        """Return the ids of draws whose price another format changes for people who have answered.
 
-        There are none if people have answered at the prices of this survey, or if the format of
-        the version that is current is the same.
+        There are none if people have answered at the prices of this survey, or if the version that
+        is current has the same format.
         """
         versions = self.every(survey.id)
         if not versions or versions[0].format == survey.format:
