@@ -43,8 +43,9 @@ def check(survey_file: Path, form: str) -> None:
 @form_of_table
 def publish(survey_file: Path, db: Place, new_prices: bool, form: str) -> None:
     """Freeze a survey and store it; print its version."""
+    survey = read_survey(survey_file)  # first, since a file with an error makes no database
     store = Store(db, create=True)
-    survey, new = publish_in(store, read_survey(survey_file), new_prices)
+    survey, new = publish_in(store, survey, new_prices)
     warn_of_cap(survey)
     if not store.surveys.waves(survey.id):
         print_message(

@@ -2,6 +2,7 @@
 
 Each test fails if something does, except what its marker says that it provokes:
 `@pytest.mark.provokes(POLICY)`. Such a test fails if nothing goes wrong, unless it has parameters.
+A `fetch` that a test plants in a page has a `catch`: the page may close before it is answered.
 """
 
 import re
