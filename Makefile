@@ -30,7 +30,7 @@ OVER_POSTGRES := server/deploy/files/requirements-postgres.txt
 COMPILED = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest \
   --upgrade --generate-hashes --no-header
 
-.PHONY: demo docs test test-more bench screenshots lock clean
+.PHONY: demo docs test test-more mutants bench screenshots lock clean
 .NOTPARALLEL:
 
 demo: .venv/.demo
@@ -55,6 +55,12 @@ test-more: .venv/.test .venv/.bench
 	-$(BIN)/python -m pip install --quiet --disable-pip-version-check 'pyspark>=4'  # 690 MB
 	$(PYTEST) $(ORDERED) -m more --surveys $(SEED)
 	$(PYTEST) $(ORDERED) --engine firefox -m "more or not more" $(IN_FIREFOX)
+
+# Breaks the trunk in each way that tests/mutants.toml lists, one at a time, and says which breaks no test
+# notices. It takes an hour.
+mutants: .venv/.test
+	$(BIN)/python tests/programs.py chromium headless-shell
+	$(BIN)/python tests/mutants.py
 
 # Takes half an hour. It compares accuracy and speed with two published libraries, decoding with RAPPOR's
 # own, totals with dp-accounting, plans with simulated surveys, one draw for several questions with
