@@ -5,7 +5,6 @@ the first format in a browser. `earlier_release/device.json` is all that this br
 then. Reports of two surveys were drawn and waited.
 """
 
-import contextlib
 import json
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -13,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from collector import Collector, command
+from collector import Collector, command, in_process
 from device import READ_MEMO, WRITE_MEMO, Device, answer, expect_closed, expect_state
 from playwright.sync_api import Page, expect
 
 from analysis.survey.survey import spent_on
 from analysis.survey.survey_file import read_survey
+from server.pages.browser_files import CLIENT
 from server.store import Store
 
 FOLDER = Path(__file__).parent / "earlier_release"
@@ -27,15 +27,20 @@ DEVICE = json.loads((FOLDER / "device.json").read_text())
 
 
 @pytest.fixture
-def upgraded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Collector]:
-    """Run this release over the database of an earlier one."""
-    folder = tmp_path_factory.mktemp("upgraded")
-    connection = sqlite3.connect(folder / "deniable.db")
+def folder(tmp_path: Path) -> Path:
+    """Return a folder with the database of an earlier release, brought up to this one."""
+    connection = sqlite3.connect(tmp_path / "deniable.db")
     connection.executescript((FOLDER / "8.sql").read_text())
     connection.close()
-    Store(folder / "deniable.db", upgrade=True).close()
-    with contextlib.ExitStack() as running:
-        yield running.enter_context(command(folder, None))
+    Store(tmp_path / "deniable.db", upgrade=True).close()
+    return tmp_path
+
+
+@pytest.fixture
+def upgraded(folder: Path) -> Iterator[Collector]:
+    """Run this release over the database of an earlier one."""
+    with in_process(folder, CLIENT) as collector:
+        yield collector
 
 
 @pytest.fixture
@@ -54,10 +59,11 @@ def memo(page: Page, survey: str) -> dict[str, Any]:
     return found
 
 
-def test_every_version_is_as_it_was(upgraded: Collector) -> None:
+def test_every_version_is_as_it_was(folder: Path) -> None:
     frozen = json.loads((FILES / "frozen.json").read_text())
-    for name in ("noise-and-memory", "noise-with-delta", "stable-with-skips", "fine-cap"):
-        assert upgraded.frozen(name)["version"] == frozen[f"{name}.toml"]["version"]
+    with command(folder, None) as served:
+        for name in ("noise-and-memory", "noise-with-delta", "stable-with-skips", "fine-cap"):
+            assert served.frozen(name)["version"] == frozen[f"{name}.toml"]["version"]
 
 
 def test_a_report_that_waited_at_the_end_of_a_cap_is_sent(
