@@ -30,11 +30,20 @@ OVER_POSTGRES := server/deploy/files/requirements-postgres.txt
 COMPILED = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest \
   --upgrade --generate-hashes --no-header
 
-.PHONY: demo docs test test-more mutants bench screenshots lock clean
+.PHONY: demo docs check test test-more mutants bench screenshots lock clean
 .NOTPARALLEL:
 
 demo: .venv/.demo
 	@$(BIN)/deniable demo
+
+# Checks format, lint and types of the product, and runs the tests nearest to what changed since the last
+# commit, but none in a browser.
+check: .venv/.test
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	@$(BIN)/python tests/nearest.py | grep -v ^tests/e2e/ | \
+	  xargs --no-run-if-empty $(BIN)/pytest -q --exitfirst --no-header
 
 test: .venv/.test
 	$(BIN)/ruff format --check .

@@ -18,6 +18,7 @@ from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
 from server.proof_of_work import bits_of, work
 from server.store import Store
+from server.wire import Refused, parse
 
 Send = Callable[..., Any]
 
@@ -237,9 +238,13 @@ def test_a_report_without_the_required_work_is_refused(
 ) -> None:
     (body,) = payloads(working, [{"meat": "yes", "dish": "soup", "price": "3"}], 1, 4)
     right = work(8, working.version, 1, body["rid"])
-    wrong = next(n for n in range(999) if bits_of(working.version, 1, body["rid"], n) < 8)
-    for extra in ({}, {"work": wrong}, {"work": None}, {"work": str(right)}, {"work": -1}):
-        answer = send(body | extra)
+    wrong, nearly = (
+        next(n for n in range(9999) if bits_of(working.version, 1, body["rid"], n) == bits)
+        for bits in (0, 7)
+    )
+    numbers = (wrong, nearly, None, str(right), -1)
+    for wrong_body in (body, *(body | {"work": number} for number in numbers)):
+        answer = send(wrong_body)
         assert answer.status_code == 400
         assert answer.get_json()["field"] == "work"
     # It cannot be taken from another report, nor avoided with an older version.
@@ -266,6 +271,36 @@ def test_report_of_an_older_version_is_accepted_with_the_work_required_now(
     assert send(body | {"work": right}).status_code == send(body).status_code == 200
     (spend,) = store.ledger.spends("canteen")
     assert (spend.submissions, spend.charged) == (1, 2_600_000)
+
+
+SAMPLED = """
+id = "s"
+title = "T"
+[[together]]
+id = "some"
+questions = ["a", "b", "c", "d"]
+epsilon = 4
+epsilon_each = 3
+ask = 2
+""" + "".join(
+    f'[[questions]]\nid = "{name}"\nkind = "yes-no"\ntext = "?"\nrequired = true\n'
+    for name in "abcd"
+)
+
+
+def test_reports_on_other_questions_than_a_device_is_asked_together_are_refused(
+    read: Callable[[str], Survey],
+) -> None:
+    survey = read(SAMPLED)
+    (body,) = payloads(survey, [dict.fromkeys("abcd", "yes")], 1, 1)
+    taken = parse(json.dumps(body).encode(), lambda _: survey)
+    assert taken.reports == body["reports"]
+    of_asked = next(report for report in body["reports"].values() if report)
+    for report in (of_asked, list[int]()):
+        wrong = body | {"reports": dict.fromkeys("abcd", report)}
+        with pytest.raises(Refused) as refused:
+            parse(json.dumps(wrong).encode(), lambda _: survey)
+        assert refused.value.refusal.field == "reports.a"
 
 
 def test_joined_ids_are_refused(send: Send, make: Send) -> None:
