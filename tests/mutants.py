@@ -21,6 +21,7 @@ import sys
 import tempfile
 import tokenize
 import tomllib
+import warnings
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -153,10 +154,12 @@ def _javascript(text: str) -> Iterator[tuple[int, int]]:
 def _is_program(path: Path, text: str) -> bool:
     """Return whether a changed text can be compiled; otherwise its death would show nothing."""
     if path.suffix == ".py":
-        try:
-            compile(text, path.name, "exec")
-        except SyntaxError:
-            return False
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            try:
+                compile(text, path.name, "exec")
+            except SyntaxError:
+                return False
         return True
     checked = ["node", "--check", "--input-type=module", "-"]
     return subprocess.run(checked, input=text, text=True, capture_output=True).returncode == 0
@@ -208,7 +211,8 @@ def outcome(mutant: Mutant, tests: list[str], folder: Path) -> tuple[str, str]:
         return "killed", "the tests did not end"
     finally:
         shutil.copy2(ROOT / mutant.file, place)
-    if running.returncode in (0, 1, 2):  # all passed; a test failed; no test could be read
+    # All passed; a test failed; a file of tests or their fixtures could not be read.
+    if running.returncode in (0, 1, 2, 4):
         return ("killed" if running.returncode else "survives"), said
     raise RuntimeError(f"pytest ended with {running.returncode}:\n{said}")
 
