@@ -14,9 +14,10 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTEST := $(BIN)/pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 CORES := $(shell $(PYTHON) -c 'import os; print(min(os.cpu_count() or 1, 4))')
 
-# The most important tests run in Firefox, too. Those for WebKit are in tests/e2e/test_webkit.py.
-IN_FIREFOX = $(patsubst %,tests/e2e/test_%.py,kinds once waves back complaints memory resume \
-  answering languages long_lists orders_drawn earlier_answers numbers_and_scales)
+# The most important tests run in Firefox, too, the longest file first. Those for WebKit are in
+# tests/e2e/test_webkit.py.
+IN_FIREFOX = $(patsubst %,tests/e2e/test_%.py,numbers_and_scales kinds once waves back complaints \
+  memory resume answering languages long_lists orders_drawn earlier_answers)
 
 # The folders of tests and benchmarks are no packages, and names of modules recur, so mypy is called
 # for each folder.

@@ -71,6 +71,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    # Files of this folder run benchmarks and build wheels for minutes. At the end, one worker would
+    # be left alone with them.
+    items.sort(key=lambda item: item.path.parent != Path(__file__).parent)
     seed = config.getoption("order")
     if seed:
         draw = random.Random(seed)

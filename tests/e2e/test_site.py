@@ -1,7 +1,9 @@
 """The documentation becomes a site whose links all work, and which loads nothing from elsewhere."""
 
+import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +60,16 @@ _WIDER = """() => {
 }"""
 
 
+def _showing_all(pages: list[Path]) -> Iterator[Path]:
+    """Yield pages until they have every kind of element, by its tag and class, of all pages."""
+    kinds = {page: {*re.findall(r'<\w+(?: class="[^"]*")?', page.read_text())} for page in pages}
+    missing = set().union(*kinds.values())
+    while missing:
+        page = max(pages, key=lambda page: len(kinds[page] & missing))
+        missing -= kinds[page]
+        yield page
+
+
 @pytest.mark.provokes(CORS)
 @pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), (1280, "light")])
 def test_every_page_is_accessible_and_fits_the_window(
@@ -68,10 +80,14 @@ def test_every_page_is_accessible_and_fits_the_window(
     )
     page = context.new_page()
     wrong = []
-    for path in sorted(site.rglob("*.html")):
+    pages = sorted(site.rglob("*.html"))
+    # The second look has another style for the same pages, so each kind of element is enough.
+    looked_at = {*pages} if scheme == "dark" else {*_showing_all(pages)}
+    for path in pages:
         page.goto(path.as_uri())
-        found = Axe().run(page, options=RULES).response["violations"]
-        wrong += [(path.name, one["id"], one["nodes"][0]["html"][:120]) for one in found]
+        if path in looked_at:
+            found = Axe().run(page, options=RULES).response["violations"]
+            wrong += [(path.name, one["id"], one["nodes"][0]["html"][:120]) for one in found]
         wrong += [(path.name, "wide", html) for html in page.evaluate(_WIDER)]
     context.close()
     assert wrong == []
