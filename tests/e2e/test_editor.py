@@ -6,21 +6,28 @@ from pathlib import Path
 
 import openpyxl
 import pytest
-from collector import EXAMPLES, Collector, command
+from collector import EXAMPLES, Collector, in_process
 from device import CANARIES, SURVEY, Device, answer, expect_state, fill_in, press, review
 from page_errors import POLICY
 from playwright.sync_api import Frame, Page, Request, expect
 from test_looks import check_accessible as seen
 
 from analysis.survey.survey_file import read_survey
+from server.pages.browser_files import CLIENT
 from server.store import Store
 
 
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[Collector]:
-    """Run a server of its own; return it with its token."""
-    (tmp_path / "served").mkdir()
-    with command(tmp_path / "served", SURVEY) as collector:
+    """Serve a survey from this process; return the server with its token."""
+    folder = tmp_path / "served"
+    folder.mkdir()
+    (folder / "survey.toml").write_text(SURVEY)
+    store, survey = Store(folder / "deniable.db", create=True), read_survey(folder / "survey.toml")
+    store.surveys.publish(survey)
+    store.surveys.open_wave(survey.id)
+    store.close()
+    with in_process(folder, CLIENT) as collector:
         yield collector
 
 
