@@ -269,7 +269,7 @@ def _p_value(survey: Survey, row: dict[str, str], seen: dict[str, int]) -> float
 
 
 #: Made-up respondents, and how many of them answer the page in a browser of their own.
-PEOPLE, ON_THE_PAGE = 20_000, 200
+PEOPLE, ON_THE_PAGE = 20_000, 50
 #: Teams of people who were harassed and of others, and the part of the former who told somebody.
 TEAMS, TOLD = {"yes": (0.4, 0.5, 0.1), "no": (0.1, 0.5, 0.4)}, 0.4
 SHARES = {"yes": 0.3, "no": 0.7}
