@@ -14,10 +14,9 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTEST := $(BIN)/pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 CORES := $(shell $(PYTHON) -c 'import os; print(min(os.cpu_count() or 1, 4))')
 
-# The most important tests run in Firefox, too, the longest file first. Those for WebKit are in
-# tests/e2e/test_webkit.py.
-IN_FIREFOX = $(patsubst %,tests/e2e/test_%.py,numbers_and_scales kinds once waves back complaints \
-  memory resume answering long_lists orders_drawn earlier_answers)
+# Tests of what browsers do in their own way (controls, storage, locks, history) run in Firefox, too.
+# Those for WebKit are in tests/e2e/test_webkit.py.
+IN_FIREFOX = $(patsubst %,tests/e2e/test_%.py,once kinds back complaints memory resume answering)
 
 # The folders of tests and benchmarks are no packages, and names of modules recur, so mypy is called
 # for each folder.

@@ -50,7 +50,7 @@ def app(store: Store, database: Place) -> Flask:
     return create_app({"DATABASE": database})
 
 
-pytestmark = [pytest.mark.both, pytest.mark.usefixtures("answered")]
+pytestmark = pytest.mark.usefixtures("answered")
 
 
 @pytest.fixture
@@ -74,6 +74,7 @@ def basic(name: str, password: str) -> dict[str, str]:
     return {"Authorization": f"Basic {given}"}
 
 
+@pytest.mark.both
 def test_a_session_gives_access_and_its_cookie_is_protected(browser: FlaskClient) -> None:
     answer = log_in(browser, target="/results/canteen")
     assert (answer.status_code, answer.headers["Location"]) == (303, "/results/canteen")
@@ -111,6 +112,7 @@ def test_programs_may_use_name_and_password(browser: FlaskClient) -> None:
     assert browser.get(EVERYBODYS[2], headers=basic("bob", SECRET)).status_code == 200
 
 
+@pytest.mark.both
 def test_the_printed_token_signs_in_too(browser: FlaskClient, store: Store) -> None:
     store.access.add_token("printed")
     assert log_in(browser, "", "printed").status_code == 303
@@ -176,6 +178,7 @@ def test_another_site_cannot_sign_anybody_in(browser: FlaskClient) -> None:
     assert "Set-Cookie" not in answer.headers
 
 
+@pytest.mark.both
 def test_signing_out_ends_the_session_not_just_the_cookie(browser: FlaskClient) -> None:
     log_in(browser)
     stolen = browser.get_cookie("__Host-deniable", domain="localhost")
@@ -186,6 +189,7 @@ def test_signing_out_ends_the_session_not_just_the_cookie(browser: FlaskClient) 
     assert thief.get("/results", **HTTPS).status_code == 401
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("change", ["password", "removal"])
 def test_a_changed_or_removed_account_ends_its_sessions(
     browser: FlaskClient, store: Store, change: str
@@ -205,6 +209,7 @@ def test_a_forged_cookie_is_nobody(browser: FlaskClient) -> None:
         assert browser.get("/results", **HTTPS).status_code == 401
 
 
+@pytest.mark.both
 def test_sessions_end_when_idle_and_after_twelve_hours(
     browser: FlaskClient, clock: Iterator[list[float]]
 ) -> None:
@@ -222,6 +227,7 @@ def test_sessions_end_when_idle_and_after_twelve_hours(
     assert browser.get("/results", **HTTPS).status_code == 401
 
 
+@pytest.mark.both
 def test_guessing_is_slowed_down_and_locks_nobody_out(
     browser: FlaskClient, clock: Iterator[list[float]]
 ) -> None:
@@ -256,6 +262,7 @@ def test_names_that_do_not_exist_look_like_those_that_do(
     assert store.database.tables()["throttle"][1] <= 16**3
 
 
+@pytest.mark.both
 def test_a_password_is_kept_as_scrypt_and_two_bytes(store: Store, app: Flask) -> None:
     kept = store.researchers.find("ada")
     assert kept is not None
@@ -265,6 +272,7 @@ def test_a_password_is_kept_as_scrypt_and_two_bytes(store: Store, app: Flask) ->
     assert SECRET not in kept[1]
 
 
+@pytest.mark.both
 def test_actions_of_researchers_are_logged_for_good(
     browser: FlaskClient, store: Store, database: Place
 ) -> None:

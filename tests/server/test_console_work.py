@@ -26,8 +26,6 @@ from server.store import Place, Store
 from server.store.work import REFUSED
 from server.work.process import main
 
-pytestmark = pytest.mark.both
-
 
 @pytest.fixture
 def survey(survey_file: Path) -> Survey:
@@ -197,6 +195,7 @@ def test_tables_wait_for_closing_and_for_those_who_may_see_them(
         assert other.get(wanted, **HTTPS).status_code == 403
 
 
+@pytest.mark.both
 def test_a_table_is_computed_once_and_anew_when_more_is_shown(
     browser: FlaskClient, store: Store, survey: Survey
 ) -> None:
@@ -219,6 +218,7 @@ def test_texts_of_a_survey_run_nowhere(browser: FlaskClient) -> None:
         assert "alert(1)" in html or "together" in page
 
 
+@pytest.mark.both
 def test_a_trial_is_filled_by_people_who_do_not_exist(
     browser: FlaskClient, database: Place, store: Store
 ) -> None:
@@ -257,6 +257,7 @@ def test_a_survey_with_the_id_of_a_trial_is_never_overwritten(
     assert (answer.status_code, store.work.of_survey("canteen")) == (409, [])
 
 
+@pytest.mark.both
 @pytest.mark.more
 def test_an_audit_reads_everything_and_states_no_number_of_reports(
     browser: FlaskClient, database: Place, store: Store
@@ -270,6 +271,7 @@ def test_an_audit_reads_everything_and_states_no_number_of_reports(
     assert "600" not in json.dumps(job.result)
 
 
+@pytest.mark.both
 def test_work_that_its_process_left_is_done_by_the_next(
     store: Store, database: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -292,6 +294,7 @@ def test_work_that_its_process_left_is_done_by_the_next(
     assert store.work.next() is None
 
 
+@pytest.mark.both
 def test_work_that_ends_its_process_twice_is_given_up(store: Store) -> None:
     store.work.ask("k", "canteen", {"what": "audit"})
     assert store.work.next() is not None
@@ -307,6 +310,7 @@ def test_work_that_ends_its_process_twice_is_given_up(store: Store) -> None:
     assert not again.is_over
 
 
+@pytest.mark.both
 def test_no_more_work_waits_than_can_be_done(
     browser: FlaskClient, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -318,6 +322,7 @@ def test_no_more_work_waits_than_can_be_done(
     assert "try again later" in answer.text
 
 
+@pytest.mark.both
 def test_the_page_says_how_much_work_is_waiting(
     browser: FlaskClient, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -357,7 +362,6 @@ def test_live_parts_say_what_the_page_says_and_keep_nobody_signed_in(
     assert browser.application.test_client().get(address, **HTTPS).status_code == 401
 
 
-@pytest.mark.sqlite
 def test_every_page_answers_within_bounds_whatever_is_stored(browser: FlaskClient) -> None:
     """Pages read snapshots of counts, so none of them opens a report."""
     pages = ("/surveys", "/surveys/canteen", "/results/canteen", "/surveys/canteen/privacy")
