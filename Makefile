@@ -42,7 +42,7 @@ check: .venv/.test
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	@$(BIN)/python tests/nearest.py | grep -v ^tests/e2e/ | \
+	@nearest=$$($(BIN)/python tests/nearest.py) && printf '%s\n' $$nearest | grep -v ^tests/e2e/ | \
 	  xargs --no-run-if-empty $(BIN)/pytest -q --exitfirst --no-header
 
 test: .venv/.test

@@ -102,11 +102,10 @@ class Listed:
 
 
 def draw(seed: str) -> Iterator[Mutant]:
-    """Yield mutants of the trunk, one of each place where a token can be swapped, then a sample."""
+    """Yield `DRAWN` mutants of the trunk: places where a token can be swapped, in a random order."""
     files = [path for pattern in TRUNK for path in sorted(ROOT.glob(pattern))]
     places = [(path, *place) for path in files for place in _places(path)]
-    sample = random.Random(seed)
-    sample.shuffle(places)
+    random.Random(seed).shuffle(places)
     drawn = 0
     for path, begin, end, new in places:
         if drawn == DRAWN:
@@ -231,8 +230,10 @@ def run(chosen: list[int]) -> bool:
 
         def test(number: int) -> None:
             mutant, folder = listed.mutants[number - 1], folders.get()
-            word, said = outcome(mutant, listed.tests_of(mutant.file), folder)
-            folders.put(folder)
+            try:
+                word, said = outcome(mutant, listed.tests_of(mutant.file), folder)
+            finally:
+                folders.put(folder)  # or the others would wait for it
             killed[number] = word == "killed"
             print(f"{len(killed)}/{len(numbers)}: {number} {mutant.file} {word}", flush=True)
             if chosen or (word == "survives") != bool(mutant.survives):
