@@ -102,7 +102,7 @@ class Listed:
 
 
 def draw(seed: str) -> Iterator[Mutant]:
-    """Yield `DRAWN` mutants of the trunk: places where a token can be swapped, in a random order."""
+    """Yield `DRAWN` mutants of the trunk, each of a random place where a token can be swapped."""
     files = [path for pattern in TRUNK for path in sorted(ROOT.glob(pattern))]
     places = [(path, *place) for path in files for place in _places(path)]
     random.Random(seed).shuffle(places)
