@@ -23,9 +23,9 @@ from analysis.survey.simulate import payloads
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
 from server.cli import main
-from server.intake import check
+from server.intake.requests import check
+from server.intake.wire import Submission
 from server.store import Store
-from server.wire import Submission
 
 DATABASE = Path(sys.argv[2])
 TODAY = date(2026, 1, 1)
@@ -105,7 +105,7 @@ def repeat(store: Store, survey: Survey, kinds: list[dict[str, Any]], n: int) ->
     had come. SQLite itself copies the rows, in the order of their ids. The audit counts all rows
     again, and fails if they differ.
     """
-    from server.decision import CellChange, decide  # which an older checkout may lack
+    from server.intake.decision import CellChange, decide  # which an older checkout may lack
 
     batch = [
         Submission(survey, 1, os.urandom(16), os.urandom(16), None, dict(kinds[row % KINDS]))

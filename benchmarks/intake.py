@@ -35,7 +35,7 @@ from flask import Flask, request
 from granian import Granian
 
 from server.cli import main as deniable
-from server.gateway import WRITERS, Gateway
+from server.intake.gateway import WRITERS, Gateway
 from server.store import Place, Store
 from server.stored_results import StoredWave
 

@@ -22,12 +22,12 @@ sys.path.insert(0, str(growth.ROOT / "tests"))
 
 import postgres
 
+from server.intake.wire import Submission
+from server.intake.writer import STUCK
 from server.store import Store
 from server.store.database import OF_RESPONDENTS
 from server.store.postgres import settling
 from server.store.postgres.database import Postgres
-from server.wire import Submission
-from server.writer import STUCK
 
 #: How many batches are added before each look, how many submissions each has, and how many looks.
 BATCHES, BATCH, LOOKS = 20, 64, 3

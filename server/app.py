@@ -7,17 +7,18 @@ from typing import Any
 
 from flask import Flask
 
-from server import access, clock, console, explore, failures, headers, health, intake, openapi
+from server import access, clock, console, explore, failures, headers, health, openapi
 from server.console import public
 from server.explore.page import Answers
-from server.invitations import RateLimit
+from server.intake import requests
+from server.intake.invitations import RateLimit
+from server.intake.writer import Writer
 from server.pages import respondents
 from server.pages.browser_files import CLIENT, STATIC, client_files
 from server.pages.cards import as_cards
 from server.pages.rendering import Pages
 from server.store import Store
 from server.store.places import place_of
-from server.writer import Writer
 
 
 class Collector(Flask):
@@ -74,7 +75,7 @@ def create_app(config: dict[str, Any] | None = None) -> Flask:
         app.register_blueprint(blueprint)
     if "public" in app.config["PLANES"]:
         app.register_blueprint(respondents.survey_blueprint)
-        app.register_blueprint(intake.blueprint)
+        app.register_blueprint(requests.blueprint)
         app.register_blueprint(openapi.blueprint)
         app.register_blueprint(public.blueprint)
     if "research" in app.config["PLANES"]:

@@ -14,9 +14,9 @@ from urllib.parse import urlsplit
 
 from analysis.survey.survey import Survey
 from server.clock import today
-from server.proof_of_work import work
+from server.intake.proof_of_work import work
+from server.intake.wire import Refusal, Refused, parse
 from server.store import Store
-from server.wire import Refusal, Refused, parse
 
 #: Submissions in one transaction, and requests at the same time.
 BATCH, CONNECTIONS = 256, 8

@@ -2,9 +2,9 @@
 
 from flask import current_app
 
-from server.invitations import RateLimit
+from server.intake.invitations import RateLimit
+from server.intake.writer import Writer
 from server.store import Store
-from server.writer import Writer
 
 
 def the_store() -> Store:

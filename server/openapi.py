@@ -31,6 +31,7 @@ from server.console.models import CHOICES
 from server.console.tables import DELTAS
 from server.console.together import ROWS
 from server.formats import FORMATS
+from server.intake.wire import LINK_STATUS, PROTOCOL, STATUS, LinkQuery, _Body
 from server.openapi_operations import (
     SECURITY,
     as_json,
@@ -45,7 +46,6 @@ from server.openapi_operations import (
 )
 from server.store.log import Entry
 from server.survey_schema import HASH, WAVE, survey_schemas
-from server.wire import LINK_STATUS, PROTOCOL, STATUS, LinkQuery, _Body
 
 blueprint = Blueprint("openapi", __name__)
 

@@ -3,8 +3,8 @@
 from typing import Any
 
 from analysis.survey.json_schema import STRING, Schema, object_of
+from server.intake.wire import STATUS
 from server.survey_schema import whole
-from server.wire import STATUS
 
 #: How researchers say who they are.
 SECURITY: list[Schema] = [{"token": []}, {"password": []}, {"session": []}]

@@ -24,7 +24,7 @@ from granian.log import LogLevels
 
 from server import failures
 from server.app import PLANES, create_app
-from server.gateway import Gateway
+from server.intake.gateway import Gateway
 from server.store import StoreBusy
 from server.supervision import guard, notify, watch
 

@@ -6,7 +6,7 @@ from typing import Any
 from analysis.privacy.ledger import DELTA, LEDGERS, PERSONAL, Totals
 from analysis.survey.batches import Cell
 from server.clock import today
-from server.decision import WHOLE, Key
+from server.intake.decision import WHOLE, Key
 from server.store import Store
 from server.store.surveys import Open
 from server.stored_results import Withheld, asked_now

@@ -24,7 +24,7 @@ from analysis.survey.json_schema import (
 from analysis.survey.kinds import KINDS
 from analysis.survey.study_file import MOST_MINUTES, STUDY_TEXTS
 from analysis.survey.survey import ACCESS, FORMATS, MOST_WORK, PAGE, PILOT
-from server.wire import PROTOCOL
+from server.intake.wire import PROTOCOL
 
 HASH: Schema = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
 WAVE: Schema = {"type": "integer", "minimum": 1, "maximum": 1_000_000}

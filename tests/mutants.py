@@ -32,7 +32,7 @@ ROOT = Path(__file__).parent.parent
 LIST = ROOT / "tests/mutants.toml"
 #: What must be trusted: what draws, takes in, decides and stores, and the mathematics of channels.
 TRUNK = (
-    *("server/wire.py", "server/decision.py", "server/writer.py"),
+    *("server/intake/wire.py", "server/intake/decision.py", "server/intake/writer.py"),
     *("analysis/core/**/*.py", "client/**/*.js"),
 )
 #: How many mutants are drawn, and the least part of all mutants that must be killed.

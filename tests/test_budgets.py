@@ -16,12 +16,12 @@ ALLOWED = {
     "analysis/core/words.py:seeded_block": "a simulation takes as many blocks as it needs",
     "analysis/core/words.py:seeded_words": "a simulation takes as many words as it needs",
     "server/formats/parts.py:_written": "it ends with the reports, which are stored",
-    "server/proof_of_work.py:work": "it ends after 2^bits numbers on average, at most 2^20",
+    "server/intake/proof_of_work.py:work": "it ends after 2^bits numbers on average, at most 2^20",
     "server/retention.py:keep": "it keeps promises as long as the server runs",
     "server/serving.py:_application": "a worker waits for its database as long as that takes",
     "server/supervision.py:guard": "it watches a plane as long as the server runs",
     "server/supervision.py:watch": "it gives signs of life as long as the server runs",
-    "server/writer.py:_run": "it stores submissions as long as the server runs",
+    "server/intake/writer.py:_run": "it stores submissions as long as the server runs",
 }
 
 

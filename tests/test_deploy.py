@@ -17,10 +17,10 @@ from click.testing import CliRunner
 from analysis.survey.survey import LONGEST_REQUEST
 from server.cli import COMMANDS, main
 from server.deploy import KINDS, MESSAGES, Settings, SettingsError, made, unavailable
+from server.intake.writer import PATIENCE
 from server.page_texts import LANGUAGES
 from server.store.inspection import empty_database, tables
 from server.store.places import Address
-from server.writer import PATIENCE
 
 DOCS = Path(__file__).parent.parent / "docs"
 SETTINGS = Settings("survey.example.org")

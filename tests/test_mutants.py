@@ -17,7 +17,7 @@ def test_each_mutant_changes_a_text_that_its_file_has_once() -> None:
 def test_a_text_that_is_gone_or_unchanged_is_refused() -> None:
     for old, new in (("no such text", "x"), ("import", "export"), ("PROTOCOL = ", "PROTOCOL = ")):
         with pytest.raises(ValueError, match=r"server/wire\.py: expected once, and changed: "):
-            Mutant("server/wire.py", old, new).mutated()
+            Mutant("server/intake/wire.py", old, new).mutated()
 
 
 def test_each_mutant_meets_tests_that_exist() -> None:

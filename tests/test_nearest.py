@@ -18,7 +18,7 @@ def test_a_circle_of_imports_ends() -> None:
 def test_modules_of_the_product_have_their_tests() -> None:
     graph = importers()
     assert "tests/analysis/test_packed.py" in nearest("analysis/core/packed.py", graph)
-    assert "tests/server/test_decision.py" in nearest("server/decision.py", graph)
+    assert "tests/server/test_decision.py" in nearest("server/intake/decision.py", graph)
     # A module of tests is imported by its bare name.
     assert "tests/server/test_random_surveys.py" in nearest("tests/server/random_surveys.py", graph)
     assert len(nearest("analysis/core/errors.py", graph)) == MOST

@@ -25,10 +25,11 @@ from analysis.core.words import seeded_block
 from analysis.estimate.change import changes
 from analysis.estimate.columns import from_matrix
 from analysis.estimate.estimates import Estimate, estimates
+from analysis.estimate.precision import truth_of
 from analysis.estimate.quantity import mean_quantity
 from analysis.mechanisms import MECHANISMS
 from analysis.study.changes import changes_of_shares
-from analysis.study.planning import expected, power_of_change, power_of_share, truth_of
+from analysis.study.planning import expected, power_of_change, power_of_share
 from analysis.survey.kinds import KINDS
 from analysis.survey.survey import Survey
 

@@ -16,8 +16,9 @@ from server.audit.database import Finding
 from server.audit.strict_http import ENCODINGS, Answer, Site, printable
 from server.deliver import Unreachable
 from server.headers import completed
+from server.intake.requests import described_survey
 from server.pages.browser_files import CLIENT, Resource, client_files, integrity_of
-from server.pages.rendering import Pages, api
+from server.pages.rendering import Pages
 from server.store.surveys import described
 
 #: Headers that are not compared, since proxies change them and browsers do nothing because of them:
@@ -153,7 +154,10 @@ def _common_resources(pages: Pages) -> dict[str, Resource]:
 
 def _survey_resources(pages: Pages, survey: Survey, data: Mapping[str, Any]) -> dict[str, Resource]:
     """Return a survey's page, and what the API says of the survey."""
-    return {f"/s/{survey.id}": pages.survey(survey, data), f"/api/surveys/{survey.id}": api(data)}
+    return {
+        f"/s/{survey.id}": pages.survey(survey, data),
+        f"/api/surveys/{survey.id}": described_survey(data),
+    }
 
 
 def _exhibits(resources: Mapping[str, Resource]) -> Exhibits:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from server.store.backups import Held
 
 if TYPE_CHECKING:
-    from server.decision import Key
+    from server.intake.decision import Key
     from server.store import Store
 
 
@@ -81,7 +81,7 @@ def counted(store: "Store", genuine: Mapping["Key", int], today: date) -> dict["
 
     `genuine` is what `server.store.backups.genuine` returns for the database, or for a copy of it.
     """
-    from server.decision import WHOLE  # which imports numpy: see server.store.Store
+    from server.intake.decision import WHOLE  # which imports numpy: see server.store.Store
 
     counts = dict["Key", Count]()
     for survey_id in store.surveys.ids():

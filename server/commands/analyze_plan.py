@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from analysis.estimate.columns.design_file import Designs
+from analysis.estimate.precision import MOST_RESPONDENTS
 from analysis.study.design_plan import DesignPlan, Goals, design_plan
-from analysis.study.planning import MOST_RESPONDENTS
 from server.commands import between, print_message, print_table
 
 _NUMBER = re.compile(r"-?(\d+(\.\d*)?|\.\d+)(e-?\d{1,3})?", re.IGNORECASE | re.ASCII)

@@ -20,7 +20,7 @@ from server.commands import (
 )
 from server.commands.private_file import hand_out, output_file
 from server.commands.survey import warn_of_few
-from server.invitations import ISSUER
+from server.intake.invitations import ISSUER
 from server.store import Place, Store, StoreBusy
 from server.stored_results import Missing, asked_now
 

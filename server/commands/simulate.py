@@ -25,7 +25,7 @@ from server.commands import (
 )
 from server.commands.survey import warn_of_cap
 from server.deliver import Client, Unreachable, refused, to_store, to_url, worked
-from server.invitations import ISSUER
+from server.intake.invitations import ISSUER
 from server.progress import Progress
 from server.store import Place, Store, StoreError
 

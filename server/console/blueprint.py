@@ -15,8 +15,8 @@ from server import access
 from server.console.mistakes import Mistake, is_page, marked, note, refused, told
 from server.console.typed import whole_number
 from server.extensions import the_store
-from server.gateway import LONGEST_UPLOAD, UPLOADS
 from server.headers import for_forms
+from server.intake.gateway import LONGEST_UPLOAD, UPLOADS
 from server.routes import ANYBODY, COLLECTOR, DRAFT, GUEST, LET_IN, ROUTES
 from server.store import StoreBusy, StoreError
 from server.stored_results import Missing, StoredWave, Withheld, asked_now

@@ -23,7 +23,7 @@ from server.console.study import asked_number, study_page
 from server.console.surveys import shown_in
 from server.editing.spending import up, waves_within
 from server.extensions import the_store
-from server.invitations import ISSUER
+from server.intake.invitations import ISSUER
 from server.store.studies import DELETED
 from server.store.surveys import Open
 from server.stored_results import Missing, StoredWave, asked_now

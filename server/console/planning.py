@@ -10,13 +10,9 @@ from scipy.special import ndtri
 
 from analysis.core.domain import NO_ANSWER, Estimand
 from analysis.core.epsilon import MICRO
-from analysis.study.planning import (
-    Point,
-    curve_of_epsilon,
-    curve_of_respondents,
-    respondents_between,
-)
-from analysis.study.planning.curves import EPSILONS
+from analysis.estimate.precision import Point, curve_of_epsilon, curve_of_respondents
+from analysis.estimate.precision.curves import EPSILONS
+from analysis.study.planning import respondents_between
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey
 from server import work

@@ -14,10 +14,10 @@ from analysis.charts import small_icon_array
 from analysis.core.domain import Estimand
 from analysis.core.epsilon import is_telling, micro
 from analysis.core.randomizer import is_weak
+from analysis.estimate.precision import curve_of_respondents, likely_result
 from analysis.mechanisms.base import Share
 from analysis.privacy.meaning import Odds, odds
 from analysis.privacy.meaning.frequencies import quoted
-from analysis.study.planning import curve_of_respondents, likely_result
 from analysis.survey.joint_draw import JointDraw
 from analysis.survey.question import Question
 from server.explanation.wording import bound, label, order, sends

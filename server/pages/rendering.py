@@ -4,7 +4,6 @@ No request, database or clock decides what they contain. So whoever has this cod
 of a survey again, and compare it with the page that a server delivers.
 """
 
-import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from math import ceil
@@ -100,14 +99,6 @@ def optional_of(*versions: Survey) -> list[str]:
 
 
 _HTML = ("Content-Type", "text/html; charset=utf-8")
-_JSON = ("Content-Type", "application/json")
-
-
-def api(data: Mapping[str, Any]) -> Resource:
-    """Return the API's answer about a survey, from what `server.store.surveys.described` gives."""
-    content = json.dumps(data, separators=(",", ":")) + "\n"
-    return Resource.of(content.encode(), _JSON, compress=False)
-
 
 #: Pages with one sentence that lead on: the text of the link, and where it leads.
 _LINKS = {"home": ("message.home-explore", "/explore")}

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from analysis.core.epsilon import MICRO, TELLING
-from analysis.study.planning import Point, Sampled
+from analysis.estimate.precision import Point
+from analysis.study.planning import Sampled
 from analysis.study.planning.together import HALF_WIDTH, SLOPE_WIDTH, possible_draws
 from analysis.survey.survey import Survey
 from server.plain_words import in_short
@@ -217,7 +218,7 @@ def half_widths_part(
     planned : int
         Respondents.
     of_respondents : sequence of Point
-        `analysis.study.planning.curve_of_respondents` of one question after the other.
+        `analysis.estimate.precision.curve_of_respondents` of one question after the other.
     of_epsilon : mapping
         `analysis.study.planning.curve_of_epsilon` by question, for at most six numbers of
         respondents.

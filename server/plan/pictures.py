@@ -6,8 +6,9 @@ from statistics import fmean
 
 from analysis.charts import Mark, Series, dot_plot, line_chart
 from analysis.core.domain import Estimand
+from analysis.estimate.precision import Point
 from analysis.privacy.accounting import Composition
-from analysis.study.planning import Point, Sampled, Tradeoff
+from analysis.study.planning import Sampled, Tradeoff
 from analysis.study.planning.together import PossibleDraw
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey

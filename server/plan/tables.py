@@ -9,19 +9,16 @@ import numpy as np
 from numpy.random import Generator
 
 from analysis.core.epsilon import MICRO
+from analysis.estimate.precision import Point, Stated, curve_of_epsilon, curve_of_respondents
 from analysis.privacy.ledger import DELTA
 from analysis.privacy.meaning import PRIORS, Deployment, comparison, deployments, odds
 from analysis.study.planning import (
     Plan,
-    Point,
     Power,
     Sampled,
     Split,
-    Stated,
     Tradeoff,
     WaveTotal,
-    curve_of_epsilon,
-    curve_of_respondents,
     plan,
     powers,
     sample_run,

@@ -21,7 +21,8 @@ from server.store.studies import Studies
 from server.store.work import Work
 
 if TYPE_CHECKING:
-    from server.decision import Waiting
+    from server.intake.decision import Waiting
+    from server.intake.wire import Refusal, Submission
     from server.store.backups import Backups
     from server.store.batches import Batches
     from server.store.invitations import Invitations
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from server.store.reports import Reports
     from server.store.surveys import Surveys
     from server.store.upkeep import Upkeep
-    from server.wire import Refusal, Submission
 
 __all__ = ["Place", "Store", "StoreBusy", "StoreError", "migrate"]
 
@@ -139,7 +139,7 @@ class Store:
     def add(
         self, submissions: "Iterable[Submission]", today: date, simulated: bool = False
     ) -> "Sequence[Refusal | int]":
-        """Store a batch of submissions: `server.decision.take_in`."""
+        """Store a batch of submissions: `server.intake.decision.take_in`."""
         source = iter(submissions)
         return self.add_waiting(lambda: source, today, simulated)
 
@@ -147,7 +147,7 @@ class Store:
         self, waiting: "Waiting", today: date, simulated: bool = False
     ) -> "Sequence[Refusal | int]":
         """Store the submissions that wait, as `add` does."""
-        from server.decision import take_in
+        from server.intake.decision import take_in
 
         taken: list[Submission] = []
         for _ in range(_TRIES - 1):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from server.store.database import Connection, Database
 
 if TYPE_CHECKING:
-    from server.decision import Key
+    from server.intake.decision import Key
 
 
 class Held(NamedTuple):

@@ -1,4 +1,4 @@
-"""Read and write what the intake needs, in one transaction: see `server.decision`.
+"""Read and write what the intake needs, in one transaction: see `server.intake.decision`.
 
 Each table is written in the order of its own keys: neither the write-ahead log nor the places
 within a file reveal which report came with which pseudonym, unless it came alone.
@@ -10,16 +10,16 @@ from contextlib import contextmanager, suppress
 
 from analysis.survey.batches import Cell
 from analysis.survey.survey import Survey
-from server.decision import Asked, Decision, Key, Known, Move, Spent, Waiting
+from server.intake.decision import Asked, Decision, Key, Known, Move, Spent, Waiting
+from server.intake.wire import Submission
 from server.store.blocks import answered_as, blocks
 from server.store.database import Database
 from server.store.snapshots import SO_FAR, read_cells, write_cells
 from server.store.surveys import Surveys, largest
-from server.wire import Submission
 
 
 class Batches:
-    """The `server.decision.Intake` of a database: the only way to add reports to it."""
+    """The `server.intake.decision.Intake` of a database: the only way to add reports to it."""
 
     def __init__(self, database: Database, surveys: Surveys) -> None:
         self._database, self._surveys = database, surveys

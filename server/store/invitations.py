@@ -7,7 +7,7 @@ from server.store.surveys import Surveys
 
 
 class Invitations:
-    """The keys of invitations, as `server.invitations` makes them from tokens."""
+    """The keys of invitations, as `server.intake.invitations` makes them from tokens."""
 
     def __init__(self, database: Database, surveys: Surveys) -> None:
         self._database, self._surveys = database, surveys

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from analysis.survey.batches import Cell
-from server.decision import WHOLE, CellChange, Key
+from server.intake.decision import WHOLE, CellChange, Key
 from server.store.database import Connection
 
 #: Stands for the moment of a snapshot in the number of all simulated reports so far.

@@ -9,11 +9,11 @@ from typing import Any
 from analysis.survey.batches import Cell, Steps
 from analysis.survey.freeze import thaw
 from analysis.survey.survey import Survey
-from server.decision import WHOLE, CellChange, Key
+from server.intake.decision import WHOLE, CellChange, Key
+from server.intake.wire import PROTOCOL
 from server.store.database import Database
 from server.store.errors import StoreError
 from server.store.snapshots import read_cells, write_cells
-from server.wire import PROTOCOL
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 
 from analysis.privacy.ledger import Account, charged_right
 from analysis.survey.survey import Survey
-from server.decision import WHOLE
+from server.intake.decision import WHOLE
 from server.store.database import Connection, Database
 from server.store.ledger import Ledger
 from server.store.reports import Reports

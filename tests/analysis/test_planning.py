@@ -15,23 +15,22 @@ from narrowing import instance
 from analysis.core.domain import Categories, Numbers
 from analysis.estimate.estimates import estimates
 from analysis.estimate.intervals import normal_intervals, share_interval
-from analysis.estimate.quantity import mean_quantity, share_quantity
-from analysis.mechanisms.base import Share
-from analysis.study.planning import (
+from analysis.estimate.precision import (
     curve_of_epsilon,
     curve_of_respondents,
-    epsilon_for,
-    expected,
     normal_half_width,
-    respondents_for,
     truth_of,
 )
-from analysis.study.planning.law import Law
-from analysis.study.planning.least_favorable import (
+from analysis.estimate.precision.law import Law
+from analysis.estimate.precision.least_favorable import (
     mean_variance,
     normal_half_widths,
     worst_variance,
 )
+from analysis.estimate.precision.truth import Truth
+from analysis.estimate.quantity import mean_quantity, share_quantity
+from analysis.mechanisms.base import Share
+from analysis.study.planning import epsilon_for, expected, respondents_for
 from analysis.study.planning.needed import epsilon_at, index_of, least
 from analysis.study.planning.one_sample import Side
 from analysis.study.planning.share_width import (
@@ -40,7 +39,6 @@ from analysis.study.planning.share_width import (
     of_share,
     weights_of,
 )
-from analysis.study.planning.truth import Truth
 
 sys.path.insert(0, str(Path(__file__).parent))
 import one_question

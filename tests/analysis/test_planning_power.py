@@ -14,6 +14,8 @@ from analysis.core.domain import Categories, Rankings
 from analysis.estimate.change import changes
 from analysis.estimate.estimates import estimates
 from analysis.estimate.intervals import share_interval
+from analysis.estimate.precision import truth_of
+from analysis.estimate.precision.law import Law
 from analysis.estimate.quantity import share_quantity
 from analysis.study.planning import (
     power_of_change,
@@ -22,9 +24,7 @@ from analysis.study.planning import (
     respondents_for_share,
     sample_run,
     split_cap,
-    truth_of,
 )
-from analysis.study.planning.law import Law
 from analysis.study.planning.one_sample import Side
 from analysis.study.planning.power import least_for_power
 from analysis.survey.freeze import freeze

@@ -9,11 +9,9 @@ import numpy as np
 import pytest
 
 from analysis.core.domain import NO_ANSWER
-from analysis.study.planning import (
-    truth_of,
-)
-from analysis.study.planning.law import Law
-from analysis.study.planning.truth import Truth, share_of, shares_of_answers
+from analysis.estimate.precision import truth_of
+from analysis.estimate.precision.law import Law
+from analysis.estimate.precision.truth import Truth, share_of, shares_of_answers
 
 sys.path.insert(0, str(Path(__file__).parent))
 import laws

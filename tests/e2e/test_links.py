@@ -9,7 +9,7 @@ from device import COST, SURVEY, Device, answer, expect_closed, expect_state, fi
 from playwright.sync_api import Page, expect
 
 from analysis.survey.survey_file import read_survey
-from server.invitations import ISSUER
+from server.intake.invitations import ISSUER
 from server.store import Store
 
 pytestmark = pytest.mark.more

@@ -29,9 +29,9 @@ from limits import LONG, MOMENT, wait_until
 from analysis.survey.simulate import payloads
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
-from server.intake import check
+from server.intake.requests import check
+from server.intake.wire import Refusal
 from server.store import Place, Store
-from server.wire import Refusal
 
 COMMAND = [sys.executable, "-m", "server.cli"]
 

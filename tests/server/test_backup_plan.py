@@ -11,7 +11,7 @@ from test_backups import fill
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
 from server.backups import Count, Plan, counted, name_of, plan, series, superfluous
-from server.decision import WHOLE, Key
+from server.intake.decision import WHOLE, Key
 from server.store import Store
 from server.store.backups import Held
 

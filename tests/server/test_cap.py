@@ -20,14 +20,14 @@ from analysis.survey.simulate import payloads
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
 from server.app import create_app
-from server.decision import Decision
-from server.intake import check
-from server.invitations import ISSUER
+from server.intake.decision import Decision
+from server.intake.invitations import ISSUER
+from server.intake.requests import check
+from server.intake.wire import Refusal
 from server.store import Place, Store
 from server.store.batches import Batches
 from server.store.places import Address
 from server.store.postgres.session import told
-from server.wire import Refusal
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -233,7 +233,7 @@ def test_of_eight_processes_as_many_win_as_the_cap_has_room_for(
             assert post(store, content).status_code == 201
     # Each is a process of its own, forked from one that has imported everything and opened nothing.
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["server.intake", "analysis.survey.survey_file"])
+    context.set_forkserver_preload(["server.intake.requests", "analysis.survey.survey_file"])
     start = context.Barrier(RACERS)
     results = [tmp_path / f"{racer}.txt" for racer in range(RACERS)]
     racers = [

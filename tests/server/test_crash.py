@@ -22,11 +22,11 @@ from limits import LONG, MOMENT, timed, wait_until
 
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
-from server import writer
-from server.intake import check
+from server.intake import writer
+from server.intake.requests import check
+from server.intake.writer import BUSY, Writer
 from server.store import Place, Store
 from server.store.file import File
-from server.writer import BUSY, Writer
 
 # The tests are not a package, so none of their names can hide a name of the application.
 sys.path.insert(0, str(Path(__file__).parent))

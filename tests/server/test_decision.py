@@ -15,8 +15,8 @@ from analysis.survey.freeze import freeze
 from analysis.survey.simulate import payloads
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
-from server.decision import WHOLE, Asked, CellChange, Decision, Key, Known, Spent, decide
-from server.wire import Refusal, Submission
+from server.intake.decision import WHOLE, Asked, CellChange, Decision, Key, Known, Spent, decide
+from server.intake.wire import Refusal, Submission
 
 TODAY = date(2026, 3, 1)
 ADA, BOB = b"a" * 16, b"b" * 16

@@ -13,10 +13,10 @@ from click.testing import CliRunner
 from analysis.survey.simulate import payloads
 from analysis.survey.survey_file import read_survey
 from server.cli import main
-from server.decision import WHOLE
 from server.deliver import Unreachable, to_store
 from server.deploy import Settings, made
 from server.doctor import Check, machine, outside
+from server.intake.decision import WHOLE
 from server.store import Store
 from server.store.backups import Held
 

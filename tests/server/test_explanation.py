@@ -14,8 +14,8 @@ import pytest
 from analysis.core.domain import Categories, Numbers, Rankings, Sets, Texts
 from analysis.core.epsilon import MICRO
 from analysis.estimate.intervals.shares import clopper_pearson
+from analysis.estimate.precision import curve_of_respondents, likely_result
 from analysis.privacy.meaning import of_100
-from analysis.study.planning import curve_of_respondents, likely_result
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey, spent_on
 from analysis.survey.survey_file import read_survey

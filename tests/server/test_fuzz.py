@@ -23,10 +23,10 @@ from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
 from server.app import create_app
 from server.clock import today
-from server.invitations import ISSUER
-from server.proof_of_work import work
+from server.intake.invitations import ISSUER
+from server.intake.proof_of_work import work
+from server.intake.wire import STATUS
 from server.store import Store
-from server.wire import STATUS
 
 pytestmark = pytest.mark.both
 
@@ -320,8 +320,16 @@ def test_noise_is_judged_by_the_protocol_alone(field: Field, changes: Any, blows
 # Addresses
 
 ADDRESSES = [
-    *("/client/../server/wire.py", "/client/..%2f..%2fpyproject.toml", "/client//etc/passwd"),
-    *("/client/%2e%2e/server/wire.py", "/client/..%5cserver%5cwire.py", "/client/submit.js%00.css"),
+    *(
+        "/client/../server/intake/wire.py",
+        "/client/..%2f..%2fpyproject.toml",
+        "/client//etc/passwd",
+    ),
+    *(
+        "/client/%2e%2e/server/intake/wire.py",
+        "/client/..%5cserver%5cwire.py",
+        "/client/submit.js%00.css",
+    ),
     *("/api/surveys/..%2fall", "/api/surveys/../surveys/none", "/api/surveys/%00", "/s/%ff%fe"),
     *("/api/surveys/%ed%a0%80", "/api/surveys/%2e%2e%2fopenapi.json", "/api/surveys/all%0a"),
     *("/api/surveys/all%0d%0aX-Ours:%20no", "/s/all%0d%0a%0d%0a<script>", "/s/all;x=1", "/s/%25"),

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from analysis.survey.survey import LONGEST_REQUEST, Survey
-from server import gateway
+from server.intake import gateway
 
 sys.path.insert(0, str(Path(__file__).parent))
 

@@ -13,9 +13,9 @@ from flask.testing import FlaskClient
 from analysis.survey.simulate import payloads
 from analysis.survey.survey_file import read_survey
 from server.app import create_app
-from server.invitations import DIGITS, ISSUER, RateLimit, check_digits
+from server.intake.invitations import DIGITS, ISSUER, RateLimit, check_digits
+from server.intake.wire import Submission
 from server.store import Place, Store
-from server.wire import Submission
 
 pytestmark = pytest.mark.both
 

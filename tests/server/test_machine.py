@@ -30,10 +30,10 @@ from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
 from server.app import create_app
 from server.clock import today
-from server.intake import check
-from server.invitations import ISSUER
+from server.intake.invitations import ISSUER
+from server.intake.requests import check
+from server.intake.wire import STATUS, Refusal
 from server.store import Place, Store
-from server.wire import STATUS, Refusal
 
 # The tests are not a package, so that none of their names can hide one of the application's.
 sys.path.insert(0, str(Path(__file__).parent))

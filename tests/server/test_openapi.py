@@ -23,9 +23,9 @@ from analysis.survey.survey_file import read_survey
 from server.app import create_app
 from server.clock import today
 from server.deliver import to_store
+from server.intake.wire import STATUS
 from server.openapi import document
 from server.store import Store
-from server.wire import STATUS
 
 ROOT = Path(__file__).parent.parent.parent
 NIGHT = {

@@ -8,15 +8,11 @@ from typing import Any
 import pytest
 
 from analysis.charts import Series, line_chart
+from analysis.estimate.precision import curve_of_epsilon, curve_of_respondents
 from analysis.privacy.accounting import Total
 from analysis.privacy.ledger import in_epsilon
 from analysis.privacy.meaning import deployments, sentences
-from analysis.study.planning import (
-    Sampled,
-    WaveTotal,
-    curve_of_epsilon,
-    curve_of_respondents,
-)
+from analysis.study.planning import Sampled, WaveTotal
 from analysis.survey.freeze import freeze
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey

@@ -19,8 +19,8 @@ from analysis.survey.simulate import payloads
 from analysis.survey.survey import Survey
 from server.clock import today
 from server.deliver import to_store
-from server.intake import check
-from server.invitations import ISSUER
+from server.intake.invitations import ISSUER
+from server.intake.requests import check
 from server.store import Place, Store, StoreBusy, StoreError
 from server.store.locks import serving
 from server.store.places import Address, place_of

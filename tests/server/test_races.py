@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 from analysis.core.channels.window import Window
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
-from server import writer
-from server.decision import Waiting
-from server.intake import check
-from server.invitations import ISSUER
+from server.intake import writer
+from server.intake.decision import Waiting
+from server.intake.invitations import ISSUER
+from server.intake.requests import check
+from server.intake.wire import Refusal, Submission
+from server.intake.writer import Writer
 from server.store import Place, Store
 from server.store.file import File
-from server.wire import Refusal, Submission
-from server.writer import Writer
 
 # The tests are not a package, so none of their names can hide a name of the application.
 sys.path.insert(0, str(Path(__file__).parent))

@@ -25,7 +25,7 @@ STARTS = [
     *(b"GET /" + b"a" * 100_000 + b" HTTP/1.1", b"GET /s/canteen\r\nX-Ours: no HTTP/1.1"),
     *(b"GET http://evil.example/healthz HTTP/1.1", b"CONNECT evil.example:443 HTTP/1.1"),
     *(b"OPTIONS * HTTP/1.1", b"G\x00ET /healthz HTTP/9.9", b"PRI * HTTP/2.0\r\n\r\nSM"),
-    *(b"GET /client/../server/wire.py HTTP/1.1", b"GET /client/..%2fserver/wire.py HTTP/1.0"),
+    *(b"GET /client/../server/app.py HTTP/1.1", b"GET /client/..%2fserver/app.py HTTP/1.0"),
     b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\x00" * 500,
 ]
 CHUNKED = POST + b"Transfer-Encoding: chunked\r\n\r\n"

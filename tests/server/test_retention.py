@@ -25,18 +25,17 @@ from flask.testing import FlaskClient
 
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
-from server import retention, writer
+from server import retention
 from server.access import hashed
 from server.app import create_app
 from server.commands import serve
-from server.intake import check
+from server.intake import requests, writer
 from server.retention import Keeper
 from server.store import Store, StoreBusy
 from server.store.file import File
 from server.store.locks import server_lock, serving
 from server.store.researchers import Researcher
 from server.store.upkeep import Upkeep
-from server.writer import Writer
 
 # The tests are not a package, so none of their names can hide a name of the application.
 sys.path.insert(0, str(Path(__file__).parent))
@@ -183,12 +182,12 @@ def test_a_large_database_rests_after_it_was_settled(
 def test_a_reader_does_not_have_the_file_written_anew_again_and_again(
     store: Store, survey: Survey, database: Path
 ) -> None:
-    ours = Writer(store, date.today)
+    ours = writer.Writer(store, date.today)
     ((_, body),) = islice(submissions(survey), 1)
     reader = sqlite3.connect(database, isolation_level=None)
     reader.execute("BEGIN")
     reader.execute("SELECT count(*) FROM report").fetchone()
-    assert ours.put(check(store, survey.id, body)) == 201
+    assert ours.put(requests.check(store, survey.id, body)) == 201
     before = ours._rewritten
     wait_until(lambda: ours._rewritten != before)
     size = File(database).wal_size()

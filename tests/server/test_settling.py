@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from analysis.survey.survey import Survey
-from server import writer
 from server.clock import today
-from server.intake import check
+from server.intake import writer
+from server.intake.requests import check
 from server.store import Place, Store, StoreError
 from server.store.database import OF_RESPONDENTS
 from server.store.places import Address

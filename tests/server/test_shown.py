@@ -14,8 +14,8 @@ from analysis.survey.simulate import payloads
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
 from server.app import create_app
-from server.decision import WHOLE
 from server.deliver import to_store
+from server.intake.decision import WHOLE
 from server.retention import Keeper
 from server.store import Place, Store
 from server.stored_ledger import ledger_of_survey

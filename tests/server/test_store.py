@@ -22,9 +22,9 @@ from analysis.survey.simulate import payloads
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
 from server.deliver import to_store
-from server.intake import check
+from server.intake.requests import check
+from server.intake.wire import Submission
 from server.store import Place, Store, StoreError
-from server.wire import Submission
 
 pytestmark = pytest.mark.both
 

@@ -16,7 +16,7 @@ from analysis.survey.simulate import made_up_answers, payloads, simulated_token
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
 from server.deliver import to_store
-from server.invitations import ISSUER
+from server.intake.invitations import ISSUER
 from server.store import Store
 from server.stored_results import StoredWave
 

@@ -30,14 +30,14 @@ from scipy.stats import spearmanr
 
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
-from server import writer
-from server.intake import check
-from server.invitations import ISSUER
+from server.intake import writer
+from server.intake.invitations import ISSUER
+from server.intake.requests import check
+from server.intake.wire import Refusal
+from server.intake.writer import Writer
 from server.store import Store
 from server.store.file import File
 from server.stored_results import StoredWave
-from server.wire import Refusal
-from server.writer import Writer
 
 
 def _variant(survey_file: Path, *lines: str, name: str = "canteen") -> Survey:

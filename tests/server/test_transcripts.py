@@ -6,7 +6,7 @@ from pathlib import Path
 
 from analysis.survey.freeze import thaw
 from server.app import create_app
-from server.invitations import ISSUER
+from server.intake.invitations import ISSUER
 from server.store import Store
 
 CASES = json.loads((Path(__file__).parents[1] / "vectors/transcripts.json").read_text())["cases"]

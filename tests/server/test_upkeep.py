@@ -21,10 +21,11 @@ from analysis.core import csv_json
 from analysis.survey.simulate import payloads
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
-from server import health, writer
+from server import health
 from server.audit.database import audit_database
 from server.deliver import to_store
-from server.invitations import ISSUER
+from server.intake import writer
+from server.intake.invitations import ISSUER
 from server.pages.browser_files import CLIENT
 from server.store import Place, Store, StoreBusy
 from server.store.file import File

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from analysis.survey.simulate import payloads
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
-from server.proof_of_work import bits_of, work
+from server.intake.proof_of_work import bits_of, work
+from server.intake.wire import Refused, parse
 from server.store import Store
-from server.wire import Refused, parse
 
 Send = Callable[..., Any]
 

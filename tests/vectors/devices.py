@@ -20,7 +20,7 @@ from analysis.core.words import seeded_bytes, seeded_words
 from analysis.survey.freeze import freeze, thaw
 from analysis.survey.kinds import KINDS
 from analysis.survey.survey import Survey, version_of
-from server.proof_of_work import bits_of, work
+from server.intake.proof_of_work import bits_of, work
 from server.store.surveys import described
 
 #: Memories of `multihot` with few bits: options, `at_most`, no-answer, the weights of both channels

@@ -8,25 +8,25 @@ from typing import TypeVar, assert_never
 
 import numpy as np
 from numpy.random import Generator
-from scipy.special import ndtri
 
 from analysis.core.domain import NO_ANSWER, OTHER, Estimand, Numbers, Texts
 from analysis.estimate import Floats
 from analysis.estimate.intervals import check_level, ratio_intervals
-from analysis.estimate.text import text_quantities
-from analysis.mechanisms.base import Mean, Share
-from analysis.mechanisms.one_of_texts import text_share
-from analysis.study.planning.check import check_respondents
-from analysis.study.planning.law import Law
-from analysis.study.planning.least_favorable import (
+from analysis.estimate.precision.check import check_respondents
+from analysis.estimate.precision.law import Law
+from analysis.estimate.precision.least_favorable import (
     mean_variance,
+    normal_half_width,
     normal_half_widths,
     two_values,
     widest_at,
     worst_numbers,
 )
+from analysis.estimate.precision.truth import NOBODY, Truth, share_of, truth_of
+from analysis.estimate.text import text_quantities
+from analysis.mechanisms.base import Mean, Share
+from analysis.mechanisms.one_of_texts import text_share
 from analysis.study.planning.share_width import least_favorable_share, of_share
-from analysis.study.planning.truth import NOBODY, Truth, share_of, truth_of
 from analysis.survey.question import Question
 
 _Termed = TypeVar("_Termed", Share, Mean)
@@ -47,15 +47,6 @@ class HalfWidth:
     share: float
     half_width: float
     truth: Truth | None = None
-
-
-def normal_half_width(variance: float, n: int, confidence_level: float) -> float:
-    """Return the half-width of the usual interval, from the variance of one report.
-
-    By hand: Warner's design at ε = 1 has .25 / .4621² = 1.1707 at one half, and with 1,000
-    respondents 1.96 sqrt(1.1707/1000) = .0671.
-    """
-    return float(ndtri((1 + confidence_level) / 2)) * math.sqrt(variance / n)
 
 
 def expected(

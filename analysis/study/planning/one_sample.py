@@ -14,12 +14,12 @@ from analysis.core.domain import NO_ANSWER, Estimand
 from analysis.estimate import Floats, Ints
 from analysis.estimate.intervals import Ratios, ratio_intervals, sides_of_shares
 from analysis.estimate.intervals.shares import clopper_pearson
+from analysis.estimate.precision.law import Law
+from analysis.estimate.precision.least_favorable import mean_variance
+from analysis.estimate.precision.truth import NOBODY, Truth, every_value, share_of, truth_of
 from analysis.estimate.quantity import possible_share
 from analysis.mechanisms.base import Mean, Share
-from analysis.study.planning.law import Law
-from analysis.study.planning.least_favorable import mean_variance
 from analysis.study.planning.share_width import counts_between, trials_of, weights_of
-from analysis.study.planning.truth import NOBODY, Truth, every_value, share_of, truth_of
 from analysis.survey.question import Question
 
 #: A true share, or the shares of all answers as `truth_of` takes them.

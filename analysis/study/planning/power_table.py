@@ -7,7 +7,8 @@ from math import isfinite
 from numpy.random import Generator
 
 from analysis.core.domain import Estimand
-from analysis.study.planning.check import or_none
+from analysis.estimate.precision.check import or_none
+from analysis.estimate.precision.truth import Stated, check_truth, share_of, truth_of
 from analysis.study.planning.power import (
     check_power,
     power_of_change,
@@ -15,7 +16,6 @@ from analysis.study.planning.power import (
     respondents_for_change,
     respondents_for_share,
 )
-from analysis.study.planning.truth import Stated, check_truth, share_of, truth_of
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey
 

@@ -10,9 +10,9 @@ from analysis.core.domain import Domain
 from analysis.core.errors import check_count
 from analysis.estimate.estimates import estimates
 from analysis.estimate.intervals import check_level, ratio_interval, share_interval
-from analysis.study.planning.check import check_respondents
-from analysis.study.planning.law import Law
-from analysis.study.planning.truth import Stated, Truth, check_truth, truth_of
+from analysis.estimate.precision.check import check_respondents
+from analysis.estimate.precision.law import Law
+from analysis.estimate.precision.truth import Stated, Truth, check_truth, truth_of
 from analysis.survey.survey import Survey
 
 #: The most surveys that are simulated.

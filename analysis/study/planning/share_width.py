@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, xlog1py, xlogy
 
 from analysis.estimate.intervals import share_intervals
+from analysis.estimate.precision.least_favorable import normal_half_widths, widest_at
 from analysis.mechanisms.base import Share
-from analysis.study.planning.least_favorable import normal_half_widths, widest_at
 
 _Floats = NDArray[np.float64]
 _Counts = NDArray[np.int64]

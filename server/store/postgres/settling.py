@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from psycopg.errors import LockNotAvailable
 
-from server.decision import WHOLE
+from server.intake.decision import WHOLE
 from server.store.database import OF_RESPONDENTS, Connection
 from server.store.errors import StoreBusy
 from server.store.postgres.tables import SETTLED, columns

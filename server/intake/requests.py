@@ -1,17 +1,20 @@
 """The API for respondents' devices: the survey, the intake of reports, queries about links."""
 
+import json
 import random
+from collections.abc import Mapping
+from typing import Any
 
 from flask import Blueprint, Response, jsonify, request
 
 from analysis.survey.survey import LONGEST_REQUEST
 from server.clock import today
 from server.extensions import the_link_limit, the_store, the_writer
-from server.invitations import ISSUER
-from server.pages.rendering import api
+from server.intake.invitations import ISSUER
+from server.intake.wire import STATUS, Refusal, Refused, Submission, parse, parse_link_query
+from server.intake.writer import BUSY
+from server.pages.browser_files import Resource
 from server.store import Store, StoreBusy
-from server.wire import STATUS, Refusal, Refused, Submission, parse, parse_link_query
-from server.writer import BUSY
 
 blueprint = Blueprint("intake", __name__)
 
@@ -102,9 +105,15 @@ def ask_about_invitation(survey_id: str) -> Response:
     return jsonify({"status": "usable" if is_usable else "unusable"})
 
 
+def described_survey(data: Mapping[str, Any]) -> Resource:
+    """Return the answer about a survey, from what `server.store.surveys.described` gives."""
+    content = json.dumps(data, separators=(",", ":")) + "\n"
+    return Resource.of(content.encode(), ("Content-Type", "application/json"), compress=False)
+
+
 @blueprint.get("/api/surveys/<survey_id>")
 def get_survey(survey_id: str) -> Response:
     current = the_store().surveys.visible(survey_id)
     if current is None:
         return problem(_UNKNOWN_SURVEY)
-    return api(current.to_json(today())).response()
+    return described_survey(current.to_json(today())).response()

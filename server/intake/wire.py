@@ -11,8 +11,8 @@ import msgspec
 from analysis.core.csv_json import reports_text
 from analysis.core.errors import ReportError
 from analysis.survey.survey import LONGEST_REQUEST, Survey
-from server.invitations import ISSUER
-from server.proof_of_work import bits_of
+from server.intake.invitations import ISSUER
+from server.intake.proof_of_work import bits_of
 
 #: The protocol that a device and a server speak, as docs/protocol.md specifies it. It is named
 #: beside a survey, outside its digest. By default it is this one.

@@ -19,9 +19,9 @@ from flask import Flask
 
 from analysis.survey.survey import LONGEST_REQUEST
 from server.headers import added
-from server.intake import AGAIN, problem
-from server.wire import Refusal
-from server.writer import BUSY
+from server.intake.requests import AGAIN, problem
+from server.intake.wire import Refusal
+from server.intake.writer import BUSY
 
 #: Threads of one worker for POST requests. They mostly wait for the disk, and their submissions
 #: share a transaction.

@@ -18,7 +18,7 @@ from analysis.privacy.ledger import in_epsilon
 from analysis.privacy.ledger.totals import Times
 from analysis.survey.batches import Cell, Steps
 from analysis.survey.survey import Survey
-from server.wire import Refusal, Submission
+from server.intake.wire import Refusal, Submission
 
 
 class Spent(NamedTuple):

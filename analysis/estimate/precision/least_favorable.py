@@ -1,5 +1,6 @@
 """The least favorable truths of an estimate, at which its interval is widest."""
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
@@ -7,14 +8,15 @@ from typing import Any, assert_never
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from analysis.core.domain import Domain, Estimand, Numbers
 from analysis.core.randomizer import Randomizer
 from analysis.estimate.intervals import normal_intervals
+from analysis.estimate.precision.law import Law
+from analysis.estimate.precision.truth import Truth, every_value
 from analysis.mechanisms.base import Mean, Mechanism
 from analysis.mechanisms.one_of_texts import text_share
-from analysis.study.planning.law import Law
-from analysis.study.planning.truth import Truth, every_value
 
 _Floats = NDArray[np.float64]
 
@@ -42,6 +44,15 @@ def widest_at(width: Callable[[_Floats], _Floats]) -> float:
         step = (high - low) / (_SHARES - 1)
         low, high = max(0.0, best - step), min(1.0, best + step)
     return best
+
+
+def normal_half_width(variance: float, n: int, confidence_level: float) -> float:
+    """Return the half-width of the usual interval, from the variance of one report.
+
+    By hand: Warner's design at ε = 1 has .25 / .4621² = 1.1707 at one half, and with 1,000
+    respondents 1.96 sqrt(1.1707/1000) = .0671.
+    """
+    return float(ndtri((1 + confidence_level) / 2)) * math.sqrt(variance / n)
 
 
 def normal_half_widths(shares: _Floats, errors: _Floats, level: float) -> _Floats:

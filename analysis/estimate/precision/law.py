@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from analysis.core.domain import Domain
 from analysis.core.randomizer import Randomizer
-from analysis.study.planning.truth import Truth
+from analysis.estimate.precision.truth import Truth
 
 _Floats = NDArray[np.float64]
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from analysis.core.domain import Estimand
 from analysis.estimate.intervals import share_interval
-from analysis.study.planning.check import check_respondents
+from analysis.estimate.precision.check import check_respondents
 from analysis.survey.question import Question
 
 

@@ -12,8 +12,8 @@ from datetime import date
 from queue import Empty, SimpleQueue
 
 from server import failures
+from server.intake.wire import Refusal, Submission
 from server.store import Store, StoreBusy
-from server.wire import Refusal, Submission
 
 #: The most submissions in one transaction, and the most that wait for one. Others must try again.
 BATCH, QUEUE = 256, 512

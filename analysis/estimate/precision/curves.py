@@ -19,10 +19,9 @@ import numpy as np
 from analysis.core.domain import Domain
 from analysis.core.epsilon import LARGEST, SMALLEST, TooCoarse
 from analysis.estimate.intervals import check_level
+from analysis.estimate.precision.check import check_respondents
+from analysis.estimate.precision.least_favorable import normal_half_width, worst_variance
 from analysis.mechanisms import MECHANISMS
-from analysis.study.planning.check import check_respondents
-from analysis.study.planning.half_width import normal_half_width
-from analysis.study.planning.least_favorable import worst_variance
 from analysis.survey.question import Question
 
 #: The ε of a chart: 0.1 to 10, evenly spaced on a logarithmic scale.
