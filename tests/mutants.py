@@ -22,7 +22,7 @@ import tempfile
 import tokenize
 import tomllib
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,7 +63,8 @@ JAVASCRIPT = re.compile(
 class Mutant:
     """A file, a text that occurs once in it, what stands there instead, and what that breaks.
 
-    `survives` is the reason why no test can fail, if none does.
+    `survives` is the reason why no test can fail, if none does. `tests` are others than the nearest
+    of its file, such as one that runs in `make test-more`.
     """
 
     file: str
@@ -71,6 +72,7 @@ class Mutant:
     new: str
     rule: str = ""
     survives: str = ""
+    tests: Sequence[str] = ()
 
     def mutated(self) -> str:
         """Return the file's text with the change; ValueError unless `old` occurs once."""
@@ -93,12 +95,14 @@ class Listed:
         read = tomllib.loads(LIST.read_text())
         return cls([Mutant(**entry) for entry in read["mutant"]], read["nearest"])
 
-    def tests_of(self, file: str) -> list[str]:
-        """Return the tests nearest to a file; KeyError if no pattern matches it."""
+    def tests_of(self, mutant: Mutant) -> Sequence[str]:
+        """Return a mutant's tests, or those nearest to its file; KeyError if there are none."""
+        if mutant.tests:
+            return mutant.tests
         for pattern, tests in self.nearest.items():
-            if Path(file).match(pattern):
+            if Path(mutant.file).match(pattern):
                 return tests
-        raise KeyError(file)
+        raise KeyError(mutant.file)
 
 
 def draw(seed: str) -> Iterator[Mutant]:
@@ -189,13 +193,14 @@ def copy_tree(folder: Path) -> None:
         shutil.copy2(ROOT / name, folder / name)
 
 
-def outcome(mutant: Mutant, tests: list[str], folder: Path) -> tuple[str, str]:
+def outcome(mutant: Mutant, tests: Sequence[str], folder: Path) -> tuple[str, str]:
     """Return what a mutant's tests say in a copy of the tree, in a word and in full."""
     place = folder / mutant.file
     place.write_text(mutant.mutated())
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "--tb=line", "-p", "no:cacheprovider"]
+    marked = ["-m", "more or not more"] if mutant.tests else []
+    options = ["-x", "-q", "--tb=line", "-p", "no:cacheprovider", *marked]
     running = subprocess.Popen(
-        [*command, *tests],
+        [sys.executable, "-m", "pytest", *options, *tests],
         cwd=folder,
         env=os.environ | {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"},
         stdout=subprocess.PIPE,
@@ -231,7 +236,7 @@ def run(chosen: list[int]) -> bool:
         def test(number: int) -> None:
             mutant, folder = listed.mutants[number - 1], folders.get()
             try:
-                word, said = outcome(mutant, listed.tests_of(mutant.file), folder)
+                word, said = outcome(mutant, listed.tests_of(mutant), folder)
             finally:
                 folders.put(folder)  # or the others would wait for it
             killed[number] = word == "killed"

@@ -54,6 +54,12 @@ def test_variance_of_the_uniform_mixture_is_least() -> None:
     assert 0 < condition <= 1
 
 
+def test_conditioning_is_the_least_singular_value_over_the_greatest() -> None:
+    _, condition = least_variance(np.diag([0.5, 0.25, 0.125]) ** 2, np.eye(3))
+    # Columns are divided by the roots of their means, which leaves .5, .25 and .125 times sqrt(3).
+    assert condition == pytest.approx(0.25)
+
+
 def test_zero_pivots_are_swapped() -> None:
     assert solve([[0, 2], [3, 1]], [[4, 5]]) == [[1, 2]]
 

@@ -100,3 +100,20 @@ def test_columns_of_reports_add_up_to_what_single_reports_count_for(
     np.testing.assert_array_equal(again.drawn, read.drawn)
     np.testing.assert_array_equal(again.cohorts, read.cohorts)
     assert len(kinds.cohorts) == len({repr(report) for report in sent})
+
+
+@pytest.mark.parametrize("options", [1, 2])
+def test_reports_of_few_cohorts_are_counted_in_their_own(options: int) -> None:
+    question = {"kind": "choices", "options": cases.options(options), "no_answer": True}
+    asked = cases.asked("pick", question | {"at_most": options})
+    randomizer, words = asked.randomizer, seeded_words("cohorts")
+    assert randomizer.shape[0] == options + 1
+    values = list(laws.values_of(asked.domain))
+    read = randomizer.read_many(
+        [randomizer.randomize(values[row % len(values)], words) for row in range(40)]
+    )
+    cohorts, symbols, counts = randomizer.cells_many(read)
+    tally = np.zeros(randomizer.shape, dtype=np.int64)
+    tally[cohorts, symbols] = counts
+    np.testing.assert_array_equal(tally, randomizer.tally_many(read))
+    assert (tally.sum(axis=1) == np.bincount(read.cohorts)).all()

@@ -128,6 +128,8 @@ DAMAGES = {
     "negative": SOUND | {"spent": -1},
     "garbage waits": SOUND | {"pending": ["{"]},
     "a number waits": SOUND | {"pending": [7]},
+    "an id of other letters": SOUND | {"waves": {"3": "no" * 16}},
+    "a short id": SOUND | {"waves": {"3": "ab"}},
     "a title of nothing": SOUND | {"title": {}},
     "cap is no number": SOUND | {"cap": "4"},
     "a list": [1, 2],

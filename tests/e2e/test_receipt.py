@@ -1,5 +1,6 @@
 """The end of the page shows at a glance what became of answers, and no receipt holds them."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -129,6 +130,19 @@ def test_sent_reports_are_described_in_words_before_their_bytes_are_shown(page: 
     expect(page.locator("#receipt-bytes")).to_be_hidden()
     page.get_by_text("Exactly what was sent").click()
     expect(page.locator("#receipt-bytes")).to_be_visible()
+
+
+def test_what_was_sent_of_a_number_is_said_in_few_digits(
+    device: Device, collector: Collector
+) -> None:
+    number = 'id = "hours"\nkind = "number"\ntext = "Hours?"\nmin = 0\nmax = 100\nepsilon = 8\n'
+    survey = collector.publish(
+        f'title = "Work"\nid = "work"\n[[questions]]\n{number}required = true'
+    )
+    page = device.visit(collector.page(survey))
+    answer(page, {"hours": "50"})
+    ((_, _, sent),), _ = what_was_sent(page)
+    assert re.fullmatch(r"Speaks for about \d{1,3}", sent), sent
 
 
 def test_the_contact_is_at_the_end_and_in_the_receipt(

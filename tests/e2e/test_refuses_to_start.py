@@ -25,6 +25,13 @@ def dearer(data: dict[str, Any]) -> None:
     data["version"] = version_of({key: data[key] for key in ("survey", "randomizers")})
 
 
+def slightly_dearer(data: dict[str, Any]) -> None:
+    randomizer = data["randomizers"]["team"]
+    randomizer["channel"] |= {"near": 4, "far": 1}  # ε = log(4) = 1.39
+    randomizer["ratio"] = ["4", "1"]
+    data["version"] = version_of({key: data[key] for key in ("survey", "randomizers")})
+
+
 def other_version(data: dict[str, Any]) -> None:
     data["version"] = "0" * 64
 
@@ -43,6 +50,7 @@ def other_protocol(data: dict[str, Any]) -> None:
         (other_protocol, "expected deniable-1"),
         (nearer, "ratio must be"),
         (dearer, '"team" expected ε of 1'),
+        (slightly_dearer, '"team" expected ε of 1'),
         (other_version, '"version" expected'),
         (other_survey, '"version" expected'),
     ],

@@ -6,6 +6,7 @@ import pytest
 from collector import Collector
 from device import SURVEY, Device, answer
 from everything import with_page
+from javascript import Run
 from playwright.sync_api import Page, expect
 
 #: Notes each time that the page asks the browser. An empty page, which comes first, has no such
@@ -53,3 +54,24 @@ def test_respondents_are_told_how_long_some_browsers_remember(
     page = new_device().visit(collector.page(collector.publish(REMEMBERS)))
     page.locator("#promise summary").click()
     expect(page.locator("#promise")).to_contain_text("do not visit it for seven days")
+
+
+@pytest.mark.parametrize(("cost", "is_drawn"), [(1_000_000, True), (1_000_001, False)])
+def test_nothing_is_drawn_that_another_tab_has_made_too_dear(
+    run: Run, cost: int, is_drawn: bool
+) -> None:
+    # The page looks when it opens. Until it sends, another tab can have spent the rest.
+    body = """const survey = { id: `s${v}`, title: 's', privacy: { cap: 2 } };
+    const price = () => ({ cost: 1000000, constant: 1000000, times: {} });
+    const dearer = () => ({ cost: v, constant: v, times: {} });
+    price.settled = dearer.settled = (memo) => memo;
+    const make = (wave) => () => ({ text: JSON.stringify({ rid: `${wave}`.repeat(32) }),
+      content: { rid: `${wave}`.repeat(32) } });
+    const key = await m.deviceKey();
+    const first = await m.keepOnce(survey, 1, key, price, make(1));
+    const second = await m.keepOnce(survey, 2, key, dearer, make(2));
+    const told = ({ isDrawn, spent, pending }) => [isDrawn, spent, pending.length];
+    return [first, second].map(told);"""
+    first, second = run("memo.js", body, cost)
+    assert first == [True, 1_000_000, 1]
+    assert second == [is_drawn, 1_000_000 + cost * is_drawn, 1 + is_drawn]

@@ -25,6 +25,10 @@ from analysis.study.regression.levels import levels
 Builder = Callable[[Mapping[str, NDArray[Any]]], NDArray[np.float64]]
 
 
+#: Without known columns, this many respondents for each combination show the design of all.
+_FEW = 2
+
+
 @dataclass(frozen=True)
 class Matrix:
     """The names of p columns, the (n, p) matrix, and a specification for other tables."""
@@ -118,6 +122,13 @@ def latent_design(
         if column.amounts is not None and NO_ANSWER in column.values
     }
     formula = SimpleFormula([*terms, *_without_answer(terms, absent)], _ordering="none")
+    if not frame and size > _FEW * len(cells):
+        # Without known columns, all respondents have one design, unless a function counts rows.
+        some = _FEW * len(cells)
+        names, few, _ = latent_design(terms, columns, cells, frame, some)
+        if (few == few[0]).all():
+            design = np.broadcast_to(few[0], (size, *few.shape[1:]))
+            return names, design, lambda changed: design
     # All combinations occur in this table, since the levels of categories are those that occur.
     turns = np.arange(size) % len(cells)
     mixed = matrix(formula, {**frame, **_values(columns, cells[turns])}, size)

@@ -14,6 +14,8 @@ _CORRECTED = 200
 #: From this number of degrees of freedom on, such errors are valid (Tipton, Psychological Methods
 #: 2015).
 _ENOUGH = 4
+#: The rows that are compared at a time.
+_BLOCK = 2**14
 #: From this number of clusters in strata on, 95 % intervals about keep their level for unequal
 #: sizes.
 _MANY = 40
@@ -188,7 +190,8 @@ def group(
     if where is not None:
         places = np.zeros(where.max() + 1, dtype=np.int64)
         places[where] = kept
-        if np.array_equal(design[places[where]], design[kept]):
+        blocks = (slice(start, start + _BLOCK) for start in range(0, len(kept), _BLOCK))
+        if all(np.array_equal(design[places[where[some]]], design[kept[some]]) for some in blocks):
             times, squares = (
                 np.bincount(where, each[kept] ** power).astype(np.float64) for power in (1, 2)
             )
