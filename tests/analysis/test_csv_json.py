@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from analysis.core.csv_json import to_text
+from analysis.core.csv_json import read_report, to_text
 
 REPORT = "noisy_"
 
@@ -22,6 +22,16 @@ def test_exported_bits_are_read_back_exactly(bits: str) -> None:
     found = _read_back(row)
     assert found[f"{REPORT}plain"] == bits
     assert found[f"{REPORT}cohort"] == f"7:{bits}"
+
+
+@pytest.mark.parametrize(
+    ("report", "kind"), [("-AbC_9", "string"), (3, "integer"), ([1, 4], "array"), ([], "array")]
+)
+@pytest.mark.parametrize("in_cohort", [False, True])
+def test_reports_are_read_back_with_their_cohorts(report: Any, kind: str, in_cohort: bool) -> None:
+    sent = {"cohort": 7, "report": report} if in_cohort else report
+    cell = _read_back({f"{REPORT}q": sent})[f"{REPORT}q"]
+    assert read_report(cell, kind, in_cohort) == sent
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1+cmd", "@SUM(A1)", "\tx", "\rx", "\n=1"])

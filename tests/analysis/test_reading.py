@@ -1,6 +1,7 @@
 """Reports are read by columns as they were sent, the inverse of drawing many at once."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,7 @@ def test_columns_of_reports_add_up_to_what_single_reports_count_for(
 ) -> None:
     (asked,) = cases.survey_of(mechanism, question).questions
     randomizer = asked.randomizer
+    assert hash(randomizer) == hash(replace(randomizer))  # caches keep what it makes
     words = seeded_words("columns", mechanism, repr(question))
     values = list(laws.values_of(asked.domain))
     sent = [randomizer.randomize(values[row % len(values)], words) for row in range(60)]
@@ -117,3 +119,14 @@ def test_reports_of_few_cohorts_are_counted_in_their_own(options: int) -> None:
     tally[cohorts, symbols] = counts
     np.testing.assert_array_equal(tally, randomizer.tally_many(read))
     assert (tally.sum(axis=1) == np.bincount(read.cohorts)).all()
+
+
+@pytest.mark.parametrize("cohorts", [256, 257])
+def test_as_many_cohorts_are_drawn_as_there_are(cohorts: int) -> None:
+    question = {"kind": "text", "longest": 8, "no_answer": False, "candidates": ["a", "b"]}
+    asked = cases.asked("hashed-krr", question)
+    encoder = replace(asked.randomizer.encoder, functions=cohorts)
+    randomizer = replace(asked.randomizer, encoder=encoder)
+    read = randomizer.randomize_many(np.array(["a"] * 9000), seeded_block("many", str(cohorts)))
+    # The probability that one of them is drawn nowhere is below 257 (1 - 1/257)^9000 = 1.5e-13.
+    assert set(read.cohorts.tolist()) == set(range(cohorts))
