@@ -39,11 +39,11 @@ FLAT = {
     "estimate": ("command", "estimate", "growth"),
     "plausibility": ("command", "plausibility", "growth"),
     "ledger --by total": ("command", "ledger", "growth", "--by", "total"),
-    "results page, second look": ("page", "/results/growth", "2"),
+    "results page, second look": ("page", "2", "/results/growth"),
 }
 #: Pages of the console, when they are opened for the first time.
-PAGES = {
-    path: ("page", path, "1")
+PAGES: dict[str, tuple[str, ...]] = {
+    path: ("page", "1", path)
     for path in (
         "/surveys",
         "/surveys/growth",
@@ -56,6 +56,9 @@ PAGES = {
         "/log",
     )
 }
+if SMALLEST:
+    # One process opens them one after the other.
+    PAGES = {"all pages": ("page", "1", *PAGES)}
 READING = {
     "crosstab": ("command", "crosstab", "growth", "met", "tools"),
     "export": ("command", "export", "growth"),

@@ -157,14 +157,14 @@ def command(*given: str) -> None:
     main([*given, "--db", str(DATABASE)])
 
 
-def page(path: str, looks: str) -> None:
-    """Look at a page this many times, after the list of surveys; print the last look's seconds."""
+def page(looks: str, *paths: str) -> None:
+    """Look at pages this many times, after the list of surveys; print the last look's seconds."""
     try:
         from server.app import create_app
     except ImportError:  # for an older checkout
         from server import create_app  # type: ignore[attr-defined, no-redef]  # it was there
     client = create_app({"DATABASE": DATABASE}).test_client()
-    for address in ("/results", *[path] * int(looks)):
+    for address in ("/results", *paths * int(looks)):
         before = process_time()
         response = client.get(address, headers={"Authorization": "Bearer growth"})
         assert response.status_code == 200, response.status

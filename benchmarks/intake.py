@@ -213,7 +213,7 @@ def speed(folder: Path, seconds: int, connections: int, rounds: int) -> list[str
             "ours": lambda s: server.load(s, connections),
         }
         for name in load:
-            load[name](2)  # to warm up
+            load[name](min(2, seconds))  # to warm up
         print(f"{'':8}{'requests/s':>10}{'p50 ms':>9}{'p99 ms':>9}{'refused':>9}{'broken':>8}")
         for turn in range(rounds):
             for name, found in seen.items():

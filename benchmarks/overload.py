@@ -138,7 +138,7 @@ def stored(seen: wrk.Round) -> float:
 def overload(folder: Path, seconds: int, loads: tuple[int, ...]) -> list[str]:
     """Measure rates and waiting times; return the goals that are missed."""
     with intake.ours(folder) as server:
-        server.load(3, NORMAL)  # to warm up
+        server.load(min(3, seconds), NORMAL)  # to warm up
         measured = Measurement(server, seconds)
         before = measured.run(NORMAL)
         for connections in loads:

@@ -17,7 +17,7 @@ imported, so that a comparison compares two programs. Needs `pip install '.[benc
 
 import random
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -151,12 +151,14 @@ def _seed_numba(seed: int) -> None:
     np.random.seed(seed)
 
 
-def warm_up(seed: int) -> None:
-    """Compile everything that numba compiles, by one report of each peer.
+def warm_up(seed: int, mechanisms: Container[str]) -> None:
+    """Compile all that numba compiles for these mechanisms, by one report of each of their peers.
 
     Then seed the generators.
     """
     for peer in PEERS:
+        if peer.mechanism not in mechanisms:
+            continue
         peer.estimate(peer.randomize(np.array([1]), 4, 1.0), 4, 1.0)
     _hadamard_server.cache_clear()
     random.seed(seed)

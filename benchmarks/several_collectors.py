@@ -84,6 +84,7 @@ def main() -> int:
     numbers = COLLECTORS[1:2] if given.smallest else COLLECTORS
     if given.smallest:
         given.seconds = given.rounds = 1
+    warm_up = min(2, given.seconds)
     missed: list[str] = []
     print(f"{'':34}{'stored/s':>9}{'p50 ms':>9}{'p99 ms':>9}{'refused':>9}")
     with tempfile.TemporaryDirectory() as name, postgres.cluster() as cluster:
@@ -96,14 +97,14 @@ def main() -> int:
                 with serving(
                     folder, f"file-{turn}-{number}", "-m", "server.cli", "serve", workers=number
                 ) as server:
-                    loaded([server], 2, given.connections)
+                    loaded([server], warm_up, given.connections)
                     show(what, loaded([server], given.seconds, given.connections))
                     missed += lost(what, [server], given.connections)
             for number in numbers:
                 what = f"PostgreSQL, {number} collectors, 1 worker each"
                 place = cluster.new()
                 with collectors(folder, f"pg-{turn}-{number}", number, place) as servers:
-                    loaded(servers, 2, given.connections)
+                    loaded(servers, warm_up, given.connections)
                     show(what, loaded(servers, given.seconds, given.connections))
                     missed += lost(what, servers, given.connections)
     for one in missed:

@@ -172,7 +172,7 @@ def main() -> int:
     # more.
     quick = "--quick" in sys.argv[1:]
     n = 2000 if SMALLEST else MILLION // 10 if quick else MILLION
-    warm_up(seed=0)
+    warm_up(0, NAMES)
     print(f"{n:,} reports at ε = {EPSILON}; x: ours is so many times as fast.")
     print("* scaled from fewer reports; memory of the libraries is from their first 1,000.\n")
     print(f"{'k':>5} {'':27}{'randomize':>9}{'':7}{'aggregate and':>15}{'':6}{'memory':>8}")

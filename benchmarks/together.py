@@ -59,7 +59,7 @@ def rows() -> bool:
         parts = tuple(Part(k, share) for k in ks)
         even = Fraction(total) / len(ks)
         separate = [alone(part, even) for part in parts]
-        for each in limits:
+        for each in limits[:1] if SMALLEST else limits:
             found = design(parts, Fraction(total), Fraction(each))
             variances = share_variances(found.channel, parts)
             saved = float(1 / np.mean(np.array(variances) / separate))
