@@ -18,6 +18,7 @@ from analysis.estimate.calibration.margins import read_margins
 from analysis.estimate.columns import Column, from_matrix
 
 sys.path.insert(0, str(Path(__file__).parent))
+from errors_of_intervals import check_errors, error
 from one_question import generator
 from test_drawn_together import COINS, all_reports, law
 
@@ -226,13 +227,14 @@ def test_shares_can_be_fractions(tmp_path: Path) -> None:
 @pytest.mark.more
 @pytest.mark.parametrize(("n", "epsilon"), [(700, 1), (2000, 3)])
 def test_calibrated_intervals_hold_and_others_do_not(n: int, epsilon: int) -> None:
-    rng, runs, held, plain_held = generator(n + epsilon), 200, 0, 0
+    rng, runs, plain_held = generator(n + epsilon), 70, 0
+    errors = []
     for _ in range(runs):
         margins, column, truth = _selected(n, epsilon, rng)
-        interval = Calibration(margins).quantity(column, 1).interval
-        held += interval.low <= truth <= interval.high
+        found = Calibration(margins).quantity(column, 1)
+        errors.append(error(found.value, found.interval.low, found.interval.high, truth))
         y = column.scores[column.codes, 1]
         plain_held += abs(float(y.mean()) - truth) < 1.96 * float(y.std()) / n**0.5
-    # This allows four standard errors of a coverage of .95.
-    assert held / runs > 0.95 - 4 * (0.95 * 0.05 / runs) ** 0.5
+    # With this little to know about the margin, intervals are wide.
+    check_errors(errors, may_be_wide=n == 700)
     assert plain_held / runs < 0.85

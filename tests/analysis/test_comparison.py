@@ -19,6 +19,7 @@ from analysis.study.trend import trend
 sys.path.insert(0, str(Path(__file__).parent))
 import one_question
 from designs import krr, sample
+from errors_of_intervals import check_errors, error
 
 AMOUNTS = (1.0, 2.0, 3.0, 4.0, 5.0)
 SHARES = np.array(
@@ -125,10 +126,13 @@ def test_an_unknown_reference_is_refused() -> None:
     [(100, 4, (0.4, 0.4, 0.2)), (300, 2, (0.4, 0.4, 0.2)), (2000, 4, (0.9, 0.05, 0.05))],
 )
 def test_differences_of_means_cover(n: int, epsilon: float, sizes: tuple[float, ...]) -> None:
-    covered, times = np.zeros(2), 250
-    for seed in range(times):
+    errors = []
+    for seed in range(100):
         rows = compare_groups(*in_groups(n, epsilon, sizes, seed), has_shares=False)
-        for place, row in enumerate(rows):
-            covered[place] += row.conf_low <= MEANS[place + 1] - MEANS[0] <= row.conf_high
-    # The standard error at .95 is .014; the test allows 3.3 of them.
-    assert covered.min() / times > 0.95 - 3.3 * 0.0138
+        errors.append(
+            [
+                error(row.estimate, row.conf_low, row.conf_high, mean - MEANS[0])
+                for row, mean in zip(rows, MEANS[1:], strict=True)
+            ]
+        )
+    check_errors(errors, bias=0.1)

@@ -355,8 +355,8 @@ def test_weighted_intervals_hold_the_truth() -> None:
     sample = Sample(np.where(strata == 0, 1.5, 0.5), strata, np.arange(400), np.zeros(2))
     held = 0
     for _ in range(200):
-        answers = np.array([rng.choice(3, p=laws[at]) for at in strata])
-        codes = np.array([rng.choice(3, p=matrix[:, one]) for one in answers])
+        answers = (rng.random((400, 1)) > laws.cumsum(axis=1)[strata, :2]).sum(axis=1)
+        codes = (rng.random((400, 1)) > matrix.cumsum(axis=0).T[answers, :2]).sum(axis=1)
         rows = _by_term(column_estimates(_column(codes, matrix.tolist()), sample=sample))
         held += sum(
             rows[t].conf_low <= p <= rows[t].conf_high for t, p in zip("abc", truth, strict=True)

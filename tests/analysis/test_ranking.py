@@ -1,7 +1,6 @@
 """Ranks of answers hold as often as stated, by exact sums and by simulation."""
 
 import sys
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -164,14 +163,17 @@ def test_ranks_follow_large_samples(name: str, kind: dict[str, Any]) -> None:
 @pytest.mark.more
 @pytest.mark.parametrize(
     ("name", "epsilon", "n"),
-    [*product(("krr", "subset", "oue", "optimal"), ("1", "4"), (30, 300))],
+    [
+        *[("krr", "1", 300), ("krr", "4", 30), ("subset", "1", 30), ("subset", "4", 300)],
+        *[("oue", "1", 300), ("oue", "4", 30), ("optimal", "1", 300), ("optimal", "4", 30)],
+    ],
 )
 def test_ranks_hold_and_are_narrower_than_those_of_intervals(
     name: str, epsilon: str, n: int
 ) -> None:
     kind = "scale" if name == "optimal" else "choice"
     asked = {"kind": kind, "options": one_question.options(5), "no_answer": False}
-    survey, times = one_question.survey_of(name, asked, epsilon), 100
+    survey, times = one_question.survey_of(name, asked, epsilon), 60
     (question,) = survey.questions
     terms, wrong, apart, naive = question.domain.alternatives, 0, 0, 0
     for shares in ([0.31, 0.3, 0.2, 0.1, 0.09], [0.5, 0.48, 0.01, 0.01, 0.0]):
@@ -187,8 +189,8 @@ def test_ranks_hold_and_are_narrower_than_those_of_intervals(
             found = estimates(survey, {question.id: tally}, simultaneous=True)
             bounds = [row for row in found if row.term in terms]
             naive += sum(one.conf_low > other.conf_high for one in bounds for other in bounds)
-    # At .05, 20 or more of 200 have a probability of 2e-3; at most 3 were measured.
-    assert wrong < 20
+    # At .05, 14 or more of 120 have a probability of 4e-3; at most 3 of 200 were measured.
+    assert wrong < 14
     assert apart >= naive
 
 

@@ -168,7 +168,7 @@ def test_intervals_of_means_and_variances_hold() -> None:
     rng, held = np.random.default_rng(8), np.zeros(2)
     design = ScrambledDesign(0.5, Moments(1.0, 1 / 3**0.5), Moments(0.0, 0.0))
     weights = np.repeat([0.5, 1.5], 300)
-    for _ in range(1000):
+    for _ in range(500):
         numbers = rng.gamma(4, np.repeat([500, 750], 300))
         factors = np.where(rng.random(600) < 0.5, 1.0, rng.uniform(0, 2, 600))
         column = ScrambledColumn("y", *design.debiased(numbers * factors))
@@ -177,7 +177,6 @@ def test_intervals_of_means_and_variances_hold() -> None:
         held += [
             row.conf_low <= true <= row.conf_high for row, true in zip(rows, truth, strict=True)
         ]
-    # Of 1000, .95 are expected, with a standard error of 7; the distribution of variances is
-    # skewed.
-    assert held[0] >= 925
-    assert held[1] >= 900
+    # Of 500, .95 are expected, with a standard error of 5; the distribution of variances is skewed.
+    assert held[0] >= 460
+    assert held[1] >= 448
