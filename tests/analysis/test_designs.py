@@ -76,12 +76,9 @@ def _variances(table: Table, steps: int, no_answer: bool = False) -> list[float]
         ("2", 0.8656 * 1.01),
         ("4", 0.1271 * 1.01),
         ("0.001", 4.0001e6),
-        ("0.01", 40004.0),
         ("0.1", 400.7),
         ("3", 0.308),
-        ("6", 0.0282),
         ("8", 0.0070),
-        ("10", 0.00205),
         ("20", 0.00016),
     ],
 )
@@ -93,7 +90,7 @@ def test_worst_variance_of_a_number(epsilon: str, limit: float) -> None:
 
 @pytest.mark.parametrize(
     ("epsilon", "limit"),
-    [("0.001", 8.01e6), ("0.5", 25.3), ("1", 5.31), ("2", 0.99), ("4", 0.131), ("8", 0.0070)],
+    [("0.001", 8.01e6), ("0.5", 25.3), ("1", 5.31), ("4", 0.131), ("8", 0.0070)],
 )
 def test_worst_variance_of_a_number_that_may_be_skipped(epsilon: str, limit: float) -> None:
     table = _number(epsilon, no_answer=True)

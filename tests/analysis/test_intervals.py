@@ -15,9 +15,14 @@ from analysis.mechanisms import MECHANISMS
 DRAWS = 1500
 
 
-@pytest.mark.parametrize("epsilon", ["0.5", "1", "4"])
-@pytest.mark.parametrize("n", [200, 1000])
-@pytest.mark.parametrize("skipped", [0.0, 0.4])
+# Each pair of epsilon, n and the share of those who skip the question is there.
+@pytest.mark.parametrize(
+    ("epsilon", "n", "skipped"),
+    [
+        *[("0.5", 200, 0.4), ("0.5", 1000, 0.0), ("1", 200, 0.0)],
+        *[("1", 1000, 0.4), ("4", 200, 0.4), ("4", 1000, 0.0)],
+    ],
+)
 @pytest.mark.parametrize(
     "shape", ["low", *(pytest.param(one, marks=pytest.mark.more) for one in ("even", "skewed"))]
 )
@@ -154,11 +159,20 @@ def test_mean_on_two_points_has_the_exact_interval_of_a_share(epsilon: str, trut
     assert chances[held].sum() >= 0.95
 
 
-@pytest.mark.parametrize("name", ["optimal", "exponential"])
 @pytest.mark.parametrize(
-    "epsilon", ["1", *(pytest.param(one, marks=pytest.mark.more) for one in ("4", "8"))]
+    ("name", "epsilon", "n"),
+    [
+        ("optimal", "1", 50),
+        ("exponential", "1", 200),
+        *(
+            pytest.param(*one, marks=pytest.mark.more)
+            for one in (
+                *[("optimal", "4", 200), ("optimal", "8", 50)],
+                *[("exponential", "4", 50), ("exponential", "8", 200)],
+            )
+        ),
+    ],
 )
-@pytest.mark.parametrize("n", [50, 200])
 def test_intervals_of_shares_without_a_support_count_cover(name: str, epsilon: str, n: int) -> None:
     points = tuple("12345")
     domain = Categories((*points, NO_ANSWER), tuple(map(Fraction, points)))
@@ -169,14 +183,14 @@ def test_intervals_of_shares_without_a_support_count_cover(name: str, epsilon: s
     assert [share.term for share in shares] == [*points, NO_ANSWER]
     rng = np.random.default_rng([n, int(epsilon), len(name)])
     for law in ([0.2] * 5 + [0], [0.02, 0.08, 0.2, 0.3, 0.4, 0], [0, 0, 0.01, 0.01, 0.98, 0]):
-        draws = rng.multinomial(n, law @ rows, size=DRAWS // 3)
+        draws = rng.multinomial(n, law @ rows, size=DRAWS // 5)
         for value in (0, 4, 5):
             scores = np.array(shares[value].scores, dtype=float)
             present = np.ones(len(scores))
             found = [ratio_interval(counts, scores, present).interval for counts in draws]
             held = np.mean([one.low <= law[value] <= one.high for one in found])
-            # At a coverage of .95, 500 draws fall under .91 with probability 1e-4.
-            assert held >= 0.91
+            # At a coverage of .95, 300 draws fall under .905 with probability 2e-4.
+            assert held >= 0.905
 
 
 def test_two_scores_have_the_exact_interval_of_a_share() -> None:
@@ -189,8 +203,10 @@ def test_two_scores_have_the_exact_interval_of_a_share() -> None:
 
 
 @pytest.mark.parametrize("name", ["optimal", "duchi", "piecewise"])
-@pytest.mark.parametrize("skips", [False, True])
-@pytest.mark.parametrize(("epsilon", "n"), [("4", 50), ("4", 200), ("8", 50), ("8", 200)])
+@pytest.mark.parametrize(
+    ("skips", "epsilon", "n"),
+    [(False, "4", 50), (False, "8", 200), (True, "4", 200), (True, "8", 50)],
+)
 def test_means_of_rare_large_numbers_are_covered(
     name: str, skips: bool, epsilon: str, n: int
 ) -> None:

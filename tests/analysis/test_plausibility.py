@@ -92,19 +92,19 @@ ONE_OPTION = {"kind": "choices", "options": cases.options(1), "at_most": 1, "no_
 
 
 @pytest.mark.parametrize(
-    ("mechanism", "question", "n"),
+    ("mechanism", "question", "n", "mixed"),
     [
-        ("krr", cases.QUESTIONS[1], 14),
-        ("forced", cases.QUESTIONS[0], 40),
-        ("optimal", cases.QUESTIONS[4], 10),
-        ("duchi", cases.QUESTIONS[6], 14),
-        ("pick", ONE_OPTION, 20),
-        ("hashed-krr", cases.QUESTIONS[0], 20),
-        ("subset", cases.QUESTIONS[1], 14),
-        ("oue", cases.QUESTIONS[0], 14),
+        ("krr", cases.QUESTIONS[1], 14, False),
+        ("krr", cases.QUESTIONS[1], 14, True),
+        ("forced", cases.QUESTIONS[0], 40, False),
+        ("optimal", cases.QUESTIONS[4], 10, True),
+        ("duchi", cases.QUESTIONS[6], 14, False),
+        ("pick", ONE_OPTION, 20, True),
+        ("hashed-krr", cases.QUESTIONS[0], 20, True),
+        ("subset", cases.QUESTIONS[1], 14, False),
+        ("oue", cases.QUESTIONS[0], 14, True),
     ],
 )
-@pytest.mark.parametrize("mixed", [False, True])
 def test_size_is_exact_for_fixed_answers(
     mechanism: str, question: dict[str, Any], n: int, mixed: bool
 ) -> None:
