@@ -119,7 +119,7 @@ def test_shift_is_never_exceeded_by_fakes_added_to_honest_reports(
     before = {row.term: row.estimate for row in shifted(survey, genuine)}
     moved = 0.0
     # Any report that the server accepts can be a fake: all that were ever drawn, and the longest.
-    sent = {repr(one): one for one in honest(survey, 60, mechanism, question, "fakes")}
+    sent = {repr(one): one for one in honest(survey, 30, mechanism, question, "fakes")}
     for fake in [*sent.values(), survey.questions[0].randomizer.longest()]:
         counts = genuine + tally_of(survey, [fake] * 15)
         stated = of_term(survey, counts, 15)
@@ -141,7 +141,7 @@ def test_shift_is_never_exceeded_by_fakes_added_to_honest_reports(
     [
         ("sue", "2", 4),
         ("subset", "0.5", 4),
-        *(pytest.param(one, "2", 3, marks=pytest.mark.more) for one in ("oue", "sue")),
+        pytest.param("oue", "2", 3, marks=pytest.mark.more),
     ],
 )
 def test_shift_of_several_symbols_is_reached_by_some_reports(
