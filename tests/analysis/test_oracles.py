@@ -67,9 +67,7 @@ def test_opendp_gives_randomized_response_our_epsilon(k: int, epsilon: float) ->
     assert measured == pytest.approx([randomizer.epsilon] * len(measured), rel=0, abs=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("k", "epsilon"), [*product((2, 3), EPSILONS), (100, EPSILONS[0]), (100, EPSILONS[-1])]
-)
+@pytest.mark.parametrize(("k", "epsilon"), [*product((2, 3), EPSILONS), (100, 0.1), (100, 4.0)])
 def test_dp_accounting_gives_randomized_response_our_epsilon_and_delta(
     k: int, epsilon: float
 ) -> None:
