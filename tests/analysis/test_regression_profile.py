@@ -223,15 +223,16 @@ def test_intervals_cover_where_events_are_rare() -> None:
     covered: dict[str, NDArray[np.int64]] = {}
     for interval in ("profile", "wald"):
         covered[interval] = np.zeros(2, dtype=int)
-        for seed in range(120):
+        for seed in range(60):
             terms = _rare(seed, interval, (0.005, 0.2), 2000)
             covered[interval] += [
                 term.conf_low is not None and term.conf_low <= true <= not_none(term.conf_high)
                 for term, true in zip(terms, truth, strict=True)
             ]
-    # Of 120 intervals that cover with .93, fewer than 103 do so in one of 1,000 runs.
-    assert covered["profile"].min() >= 103
-    assert covered["wald"].max() < 103
+    # Of 60 intervals that cover with .93, fewer than 50 do so in one of 1,000 runs. Wald's are not
+    # there in half of the samples.
+    assert covered["profile"].min() >= 50
+    assert covered["wald"].max() < 50
 
 
 def test_kinds_of_intervals_are_stated() -> None:
