@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from analysis.core.errors import SurveyError
+from analysis.estimate.precision import curve_of_respondents
 from analysis.survey.freeze import thaw
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey, version_of
@@ -52,6 +53,16 @@ def read(tmp_path: Path) -> Any:
 )
 def test_answers_have_their_values(read: Any, keys: str, answer: str, value: Any) -> None:
     assert read(keys).value(answer) == value
+
+
+@pytest.mark.parametrize(("least", "most"), [(0, 10), (100, 110), (-5, 5)])
+def test_the_precision_of_a_number_depends_on_the_width_of_its_range(
+    read: Any, least: int, most: int
+) -> None:
+    shifted = NUMBER.replace("min = 0\nmax = 10", f"min = {least}\nmax = {most}")
+    assert read(shifted).domain.span == 10
+    (point,), (usual,) = (curve_of_respondents(read(keys), [1000]) for keys in (shifted, NUMBER))
+    assert point == usual
 
 
 @pytest.mark.parametrize(
