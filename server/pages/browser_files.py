@@ -8,6 +8,7 @@ import posixpath
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from flask import Response, request
@@ -126,9 +127,13 @@ def modules_of(files: Mapping[str, File], entries: Iterable[str]) -> list[tuple[
 
 
 def _imports_of(files: Mapping[str, File], name: str) -> list[str]:
-    folder = posixpath.dirname(name)
-    imported = _IMPORT.findall(files[name].resource.content.decode())
+    folder, imported = posixpath.dirname(name), _imported(files[name].resource.content)
     return [posixpath.normpath(posixpath.join(folder, module)) for module in imported]
+
+
+@lru_cache(maxsize=256)  # each of the programs has most of the modules
+def _imported(content: bytes) -> list[str]:
+    return _IMPORT.findall(content.decode())
 
 
 def import_map(modules: Iterable[tuple[str, str]]) -> str:

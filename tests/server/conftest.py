@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from flask.testing import FlaskClient
+from werkzeug.routing import Rule
 
 from analysis.survey.simulate import payloads
 from analysis.survey.survey import Survey
@@ -31,6 +32,21 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "database" in metafunc.fixturenames and "both" in marks and "sqlite" not in marks:
         kinds = ["sqlite", pytest.param("postgresql", marks=pytest.mark.more)]
         metafunc.parametrize("database", kinds, indirect=True)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def addresses() -> Iterator[None]:
+    """Compile each address once: Werkzeug does it for each app, for half of the time of a test."""
+    once: dict[object, Any] = {}
+    compile_one = Rule._compile_builder
+
+    def compiled(rule: Rule, append_unknown: bool = True) -> Any:
+        key = rule.rule, str(rule._trace), str(rule.defaults), append_unknown
+        return once.get(key) or once.setdefault(key, compile_one(rule, append_unknown))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Rule, "_compile_builder", compiled)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from test_access import SECRET, log_in
+from test_access import HASHED, log_in
 
-from server import access
 from server.app import create_app
 from server.store import Store
 from server.store.researchers import Researcher
@@ -44,9 +43,8 @@ def survey_file(survey_file: Path) -> Path:
 
 @pytest.fixture
 def app(store: Store, database: Path) -> Flask:
-    secret = access.hashed(SECRET)
     for name, role in NAMES.items():
-        store.researchers.put(Researcher(name, role), secret)
+        store.researchers.put(Researcher(name, role), HASHED)
     store.drafts.begin("idea", IDEA, "ada", "began it")
     return create_app({"DATABASE": database})
 

@@ -9,7 +9,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from answered_study import DRINKS, TOGETHER, answered, ask, signed_in, studied, told, wait_for
+from answered_study import (
+    DRINKS,
+    TOGETHER,
+    answered,
+    ask,
+    at_once,
+    signed_in,
+    studied,
+    told,
+    wait_for,
+)
 from flask.testing import FlaskClient
 from forms import post
 from test_access import HTTPS
@@ -26,6 +36,8 @@ from server.store import Place, Store
 from server.store.work import REFUSED
 from server.work.process import main
 
+__all__ = ["at_once"]
+
 
 @pytest.fixture
 def survey(survey_file: Path) -> Survey:
@@ -39,8 +51,8 @@ def store(database: Place, survey: Survey) -> Store:
 
 
 @pytest.fixture
-def browser(store: Store, database: Place) -> FlaskClient:
-    """Return a browser of an analyst."""
+def browser(store: Store, database: Place, at_once: None) -> FlaskClient:
+    """Return a browser of an analyst, whose work is done at once."""
     return signed_in(database, "bob")
 
 
@@ -219,9 +231,8 @@ def test_texts_of_a_survey_run_nowhere(browser: FlaskClient) -> None:
 
 
 @pytest.mark.both
-def test_a_trial_is_filled_by_people_who_do_not_exist(
-    browser: FlaskClient, database: Place, store: Store
-) -> None:
+def test_a_trial_is_filled_by_people_who_do_not_exist(database: Place, store: Store) -> None:
+    browser = signed_in(database, "bob")
     answer = post(browser, "/surveys/canteen/trial", respondents="300")
     assert answer.location == "/surveys/canteen/pilot#made-up"
     assert "being filled with 300" in browser.get("/surveys/canteen/pilot", **HTTPS).text
@@ -260,9 +271,9 @@ def test_a_survey_with_the_id_of_a_trial_is_never_overwritten(
 @pytest.mark.both
 @pytest.mark.more
 def test_an_audit_reads_everything_and_states_no_number_of_reports(
-    browser: FlaskClient, database: Place, store: Store
+    database: Place, store: Store
 ) -> None:
-    assert post(browser, "/surveys/canteen/audit").status_code == 403
+    assert post(signed_in(database, "bob"), "/surveys/canteen/audit").status_code == 403
     owner = signed_in(database, "ada")
     assert post(owner, "/surveys/canteen/audit").status_code == 303
     html = wait_for(owner, "/surveys/canteen/privacy", "being read again")

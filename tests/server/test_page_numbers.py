@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from answered_study import DRINKS, answered, ask, signed_in, studied, told
+from answered_study import DRINKS, answered, ask, at_once, signed_in, studied, told
 from flask.testing import FlaskClient
 from test_access import HTTPS
 
@@ -17,6 +17,7 @@ from analysis.survey.survey_file import read_survey
 from server.deliver import to_store
 from server.store import Store
 
+__all__ = ["at_once"]
 NUMBER = re.compile(r"[−-]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:e[+-]\d+)?")
 
 
@@ -32,8 +33,8 @@ def store(database: Path, survey: Survey) -> Store:
 
 
 @pytest.fixture
-def browser(store: Store, database: Path) -> FlaskClient:
-    """Return a browser of an analyst."""
+def browser(store: Store, database: Path, at_once: None) -> FlaskClient:
+    """Return a browser of an analyst, whose work is done at once."""
     return signed_in(database, "bob")
 
 

@@ -5,9 +5,9 @@ from datetime import date, timedelta
 import pytest
 from flask.testing import FlaskClient
 from forms import post
-from test_access import HTTPS, SECRET, log_in
+from test_access import HASHED, HTTPS, log_in
 
-from server import access, retention
+from server import retention
 from server.app import create_app
 from server.clock import today
 from server.retention import Keeper, keep_schedule
@@ -22,7 +22,7 @@ DAY = date(2026, 5, 1)
 
 @pytest.fixture
 def owner(store: Store, database: Place) -> FlaskClient:
-    store.researchers.put(Researcher("ada", "owner"), access.hashed(SECRET))
+    store.researchers.put(Researcher("ada", "owner"), HASHED)
     browser = create_app({"DATABASE": database}).test_client()
     assert log_in(browser, "ada").status_code == 303
     return browser

@@ -10,13 +10,12 @@ import pytest
 from command_line import refused, run, table
 from flask.testing import FlaskClient
 from forms import post
-from test_access import HTTPS, SECRET, log_in
+from test_access import HASHED, HTTPS, log_in
 
 from analysis.survey.simulate import payloads
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
 from analysis.survey.written import survey_tables
-from server import access
 from server.app import create_app
 from server.editing.draft_file import toml_of
 from server.forms import read_form
@@ -233,7 +232,7 @@ def test_new_prices_must_be_confirmed_in_the_console(tmp_path: Path, store: Stor
     )
     panel = Panel(store, first, {"hours": "40"})
     assert panel.answer(first, 1) == 201
-    store.researchers.put(Researcher("ada", "owner"), access.hashed(SECRET))
+    store.researchers.put(Researcher("ada", "owner"), HASHED)
     text = (tmp_path / f"{first.id}.toml").read_text()
     store.drafts.begin(first.id, text, "ada", "wrote it")
     browser = create_app({"DATABASE": store.database.place}).test_client()

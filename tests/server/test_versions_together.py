@@ -12,12 +12,11 @@ import pytest
 from command_line import run
 from flask import Flask
 from forms import post
-from test_access import HTTPS, SECRET, log_in
+from test_access import HASHED, HTTPS, log_in
 
 from analysis.survey.pooling import poolable, relabelled
 from analysis.survey.simulate import made_up_answers, payloads
 from analysis.survey.survey_file import read_survey
-from server import access
 from server.app import create_app
 from server.deliver import to_store
 from server.store import Store
@@ -89,7 +88,7 @@ def test_changed_labels_are_pooled_only_once_they_are_declared(
     store.surveys.close_waves("canteen")
     assert StoredWave(store, "canteen", 1, POOLED).n == 200
     for name, role in (("ada", "owner"), ("bob", "analyst")):
-        store.researchers.put(Researcher(name, role), access.hashed(SECRET))
+        store.researchers.put(Researcher(name, role), HASHED)
     app: Flask = create_app({"DATABASE": database})
     analyst, owner = app.test_client(), app.test_client()
     log_in(analyst, "bob")
