@@ -15,7 +15,10 @@ EDIT = "/surveys/idea/edit"
 
 
 def seen(browser: FlaskClient, part: str, address: str = EDIT) -> str:
-    page = browser.get(f"{address}?part={part}", **HTTPS).text
+    return _seen(browser.get(f"{address}?part={part}", **HTTPS).text)
+
+
+def _seen(page: str) -> str:
     found = re.search(r'id="form".*?name="seen" value="([0-9a-f]+)"', page, re.S)
     assert found is not None
     return found[1]
@@ -25,7 +28,7 @@ def fields(browser: FlaskClient, part: str, address: str = EDIT) -> dict[str, An
     """Return what the form of a part sends if nothing is changed in it."""
     page = browser.get(f"{address}?part={part}", **HTTPS).text
     form = page.partition('id="form"')[2].partition("</form>")[0]
-    sent: dict[str, Any] = {"part": part, "seen": seen(browser, part, address)}
+    sent: dict[str, Any] = {"part": part, "seen": _seen(page)}
     for tag in re.findall(r"<input [^>]*>", form):
         name, value = (re.search(rf' {key}="([^"]*)"', tag) for key in ("name", "value"))
         kind = re.search(r' type="([^"]*)"', tag)

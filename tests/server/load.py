@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import multiprocessing
 import os
 import random
 import secrets
@@ -18,6 +19,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import date
 from itertools import count, islice
+from multiprocessing.context import ForkServerContext
 from multiprocessing.process import BaseProcess
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
@@ -110,6 +112,13 @@ class Server:
             self.stop()
         told = self.stderr.read_text()
         assert "Traceback" not in told, told
+
+
+def racing() -> ForkServerContext:
+    """Return what starts processes, forked from one that imported everything and opened nothing."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["server.intake.requests", "analysis.survey.survey_file"])
+    return context
 
 
 def run_all(processes: Sequence[BaseProcess]) -> None:

@@ -1,7 +1,6 @@
 """The cap is a filter: what it lets through, what it refuses, and what stays unchanged."""
 
 import json
-import multiprocessing
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -32,7 +31,7 @@ from server.store.postgres.session import told
 sys.path.insert(0, str(Path(__file__).parent))
 
 from limits import LONG
-from load import run_all
+from load import racing, run_all
 
 pytestmark = pytest.mark.both
 
@@ -231,9 +230,7 @@ def test_of_eight_processes_as_many_win_as_the_cap_has_room_for(
         for wave in range(1, 4 - room):
             content = body(survey, wave, seed=number) | {"respondent": f"{number:032x}"}
             assert post(store, content).status_code == 201
-    # Each is a process of its own, forked from one that has imported everything and opened nothing.
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["server.intake.requests", "analysis.survey.survey_file"])
+    context = racing()
     start = context.Barrier(RACERS)
     results = [tmp_path / f"{racer}.txt" for racer in range(RACERS)]
     racers = [

@@ -18,6 +18,8 @@ from analysis.survey.survey_file import read_survey
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 Row = dict[str, str]
+#: A survey, a folder with a bundle's files and with reports.R, and the database.
+Answered = tuple[Survey, Path, Path]
 
 #: Three questions of which each person is asked two, in one draw; and options of two such draws.
 ASKED = """
@@ -114,6 +116,25 @@ def _r(folder: Path, program: str, **environment: str) -> list[Row]:
     return list(csv.DictReader(io.StringIO((folder / "out.csv").read_text())))
 
 
+@pytest.fixture(scope="module")
+def answered(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Answered]:
+    """Return a function that returns a survey, which is answered once, its files and database."""
+    made: dict[str, Answered] = {}
+
+    def of(name: str) -> Answered:
+        if name not in made:
+            folder = tmp_path_factory.mktemp(name)
+            file = EXAMPLES / f"{name}.toml"
+            if name in OWN:
+                file = folder / "survey.toml"
+                file.write_text(OWN[name])
+            survey = read_survey(file)
+            made[name] = survey, *_both(folder, survey, 400)
+        return made[name]
+
+    return of
+
+
 def _both(tmp_path: Path, survey: Survey, people: int) -> tuple[Path, Path]:
     """Return a folder with a bundle's files and with reports.R, and the database."""
     (tmp_path / survey.id).mkdir()
@@ -142,11 +163,8 @@ write.csv(rows, "out.csv", row.names = FALSE)
 
 @pytest.mark.more
 @pytest.mark.parametrize("name", ["working-conditions", "one-draw", "well-being", "asked"])
-def test_shares_are_those_of_the_estimates(
-    tmp_path: Path, read: Callable[[str], Survey], name: str
-) -> None:
-    survey = read(ASKED) if name == "asked" else read_survey(EXAMPLES / f"{name}.toml")
-    folder, database = _both(tmp_path, survey, 400)
+def test_shares_are_those_of_the_estimates(answered: Callable[[str], Answered], name: str) -> None:
+    survey, folder, database = answered(name)
     stated = {
         (row["question"], row["term"]): row
         for row in table(run("estimate", survey.id, "--db", database))
@@ -200,6 +218,9 @@ aim = "mean"
 epsilon = 1
 """
 
+#: Surveys that are no examples.
+OWN = {"asked": ASKED, "scales": SCALES}
+
 MEANS = """
 ask <- function(question) tryCatch(average(study, question), error = function(e) NULL)
 rows <- do.call(rbind, lapply(unique(attr(study, "codebook")$question), ask))
@@ -210,10 +231,9 @@ write.csv(rows, "out.csv", row.names = FALSE)
 @pytest.mark.more
 @pytest.mark.parametrize("name", ["scales", "one-draw", "well-being"])
 def test_means_of_numbers_and_scales_are_those_of_the_estimates(
-    tmp_path: Path, read: Callable[[str], Survey], name: str
+    answered: Callable[[str], Answered], name: str
 ) -> None:
-    survey = read(SCALES) if name == "scales" else read_survey(EXAMPLES / f"{name}.toml")
-    folder, database = _both(tmp_path, survey, 400)
+    survey, folder, database = answered(name)
     stated = {
         row["question"]: row
         for row in table(run("estimate", survey.id, "--db", database))
@@ -237,40 +257,65 @@ def test_means_of_numbers_and_scales_are_those_of_the_estimates(
 
 BY = """
 columns <- c("group", "value", "estimate", "std_error", "conf_low", "conf_high", "n", "flag")
-ask <- function(of) {{
-  tryCatch(of(study, "{question}", by = "{by}")[columns], error = function(e) NULL)
-}}
-rows <- cbind(ask(difference), of = "difference")
-among <- cbind(rbind(ask(share), ask(average)), of = "group")
-write.csv(rbind(rows, among), "out.csv", row.names = FALSE)
+ask <- function(of, question, by) {
+  tryCatch(of(study, question, by = by)[columns], error = function(e) NULL)
+}
+of_pair <- function(question, by) {
+  rows <- cbind(ask(difference, question, by), of = "difference")
+  among <- cbind(rbind(ask(share, question, by), ask(average, question, by)), of = "group")
+  cbind(rbind(rows, among), question = question, by = by)
+}
 """
 
 
 @pytest.mark.more
 @pytest.mark.parametrize(
-    ("name", "question", "by"),
+    ("name", "pairs"),
     [
-        ("working-conditions", "harassed", "team"),
-        ("working-conditions", "told", "harassed"),
-        ("working-conditions", "income", "team"),
-        ("one-draw", "harassed", "team"),
-        ("one-draw", "believed", "team"),
-        ("one-draw", "harassed", "believed"),
-        ("well-being", "lonely", "cheerful"),
-        ("one-draw", "years", "harassed"),
-        ("asked", "a", "b"),
-        ("asked", "b", "e"),
-        ("asked", "d.p-1", "e"),
-        ("asked", "e", "d.p-1"),
-        ("asked", "d.q", "d.p-1"),
-        ("asked", "below", "a"),
+        (
+            "working-conditions",
+            [("harassed", "team"), ("told", "harassed"), ("income", "team")],
+        ),
+        (
+            "one-draw",
+            [
+                ("harassed", "team"),
+                ("believed", "team"),
+                ("harassed", "believed"),
+                ("years", "harassed"),
+            ],
+        ),
+        ("well-being", [("lonely", "cheerful")]),
+        (
+            "asked",
+            [
+                ("a", "b"),
+                ("b", "e"),
+                ("d.p-1", "e"),
+                ("e", "d.p-1"),
+                ("d.q", "d.p-1"),
+                ("below", "a"),
+            ],
+        ),
     ],
 )
 def test_groups_and_differences_are_those_that_compare_and_crosstab_print(
-    tmp_path: Path, read: Callable[[str], Survey], name: str, question: str, by: str
+    answered: Callable[[str], Answered], name: str, pairs: list[tuple[str, str]]
 ) -> None:
-    survey = read(ASKED) if name == "asked" else read_survey(EXAMPLES / f"{name}.toml")
-    folder, database = _both(tmp_path, survey, 500)
+    survey, folder, database = answered(name)
+    asked = ", ".join(f'of_pair("{question}", "{by}")' for question, by in pairs)
+    program = f'{BY}write.csv(rbind({asked}), "out.csv", row.names = FALSE)'
+    rows = _r(folder, 'source("study.R"); study <- read_study()' + program)
+    assert _r(folder, 'source("reports.R")' + program) == rows
+    for question, by in pairs:
+        mine = [row for row in rows if (row["question"], row["by"]) == (question, by)]
+        _compare_groups(mine, survey, database, question, by)
+
+
+def _compare_groups(
+    rows: list[Row], survey: Survey, database: Path, question: str, by: str
+) -> None:
+    """Compare what R computes of a question in groups with what the commands print."""
     is_number = question in ("income", "years", "below")
     wanted = {"mean"} if is_number else {"mean", "share"}
     differences = {
@@ -284,9 +329,6 @@ def test_groups_and_differences_are_those_that_compare_and_crosstab_print(
         for row in table(run("crosstab", survey.id, question, by, "--db", database))
         if row["quantity"] in wanted and row["second"] != "mean"
     }
-    program = BY.format(question=question, by=by)
-    rows = _r(folder, 'source("study.R"); study <- read_study()' + program)
-    assert _r(folder, 'source("reports.R")' + program) == rows
     expected = {"difference": differences, "group": among}
     assert len(rows) == len(differences) + len(among)
     for row in rows:

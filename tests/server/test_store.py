@@ -1,7 +1,6 @@
 """What is stored, and above all what is not."""
 
 import json
-import multiprocessing
 import re
 import sqlite3
 import subprocess
@@ -15,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from load import racing
 from scipy.stats import spearmanr
 
 from analysis.core.channels.window import Window
@@ -211,7 +211,7 @@ def _race(arguments: tuple[Any, ...]) -> Counter[str]:
 def test_a_race_for_the_cap_has_as_many_winners_as_fit(
     store: Store, survey: Survey, survey_file: Path, database: Place
 ) -> None:
-    with multiprocessing.get_context("spawn").Pool(4) as pool:
+    with racing().Pool(4) as pool:
         outcomes = pool.map(_race, [(database, survey_file, seed) for seed in range(4)])
     assert sum(one["stored"] for one in outcomes) == 3
     assert sum(spend.charged for spend in store.ledger.spends("canteen")) == survey.cap
