@@ -27,11 +27,26 @@ from load import Server, check_books, get, is_busy, post, submissions
 SLOW = gateway.WRITERS + gateway.READERS + 20
 
 
+@pytest.fixture(scope="module")
+def running(
+    tmp_path_factory: pytest.TempPathFactory, survey_text: str
+) -> Iterator[tuple[Server, Path]]:
+    """Run a server with one worker for all of these tests."""
+    folder = tmp_path_factory.mktemp("gateway")
+    (folder / "canteen.toml").write_text(survey_text)
+    database = folder / "canteen.db"
+    with Server(database, folder / "canteen.toml", "--workers", 1) as server:
+        yield server, database
+
+
 @pytest.fixture
-def server(database: Path, survey_file: Path) -> Iterator[Server]:
-    """Run a server with one worker."""
-    with Server(database, survey_file, "--workers", 1) as running:
-        yield running
+def server(running: tuple[Server, Path]) -> Server:
+    return running[0]
+
+
+@pytest.fixture
+def database(running: tuple[Server, Path]) -> Path:
+    return running[1]
 
 
 @contextmanager
