@@ -1,6 +1,6 @@
 """Surveys that ask a question under each mechanism, where it fits."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from analysis.mechanisms import MECHANISMS
 from analysis.survey.survey import Survey
@@ -47,8 +47,18 @@ def _questions() -> Iterator[str]:
             yield f'kind = "{kind}"\n{more}epsilon = 1\nmechanism = "{name}"\n'
 
 
-def _fitting(read: Callable[[str], Survey]) -> Iterator[tuple[str, Survey]]:
-    """Yield the lines of each question that can be asked, and the survey that asks it alone."""
+#: What `_fitting` returned. Most questions of it are tried in vain.
+_FITTING: list[tuple[str, Survey]] = []
+
+
+def _fitting(read: Callable[[str], Survey]) -> list[tuple[str, Survey]]:
+    """Return the lines of each question that can be asked, and the survey that asks it alone."""
+    if not _FITTING:
+        _FITTING.extend(_tried(read))
+    return _FITTING
+
+
+def _tried(read: Callable[[str], Survey]) -> Iterator[tuple[str, Survey]]:
     for lines in _questions():
         for either in dict.fromkeys((lines, f"{lines}required = true\n")):
             try:
@@ -148,10 +158,14 @@ text = "?"
 """
 
 
-def survey_of_all(read: Callable[[str], Survey]) -> Survey:
-    """Return one survey with all these questions, q0, q1, ..., and longer ones after them."""
+def survey_of_all(read: Callable[[str], Survey], only: Collection[int] | None = None) -> Survey:
+    """Return one survey with all these questions, q0, q1, ..., and longer ones after them.
+
+    If `only` is given, it has only these of the questions with numbers.
+    """
     blocks = [
         f'\n[[questions]]\nid = "q{place}"\ntext = "?"\n{lines}'
         for place, (lines, _) in enumerate(_fitting(read))
+        if only is None or place in only
     ]
     return read("".join([HEAD, *blocks, _LARGER]))

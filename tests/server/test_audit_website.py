@@ -44,7 +44,7 @@ class Attacked:
         response = Response.from_app(self._app, environ)
         self.attack(environ["PATH_INFO"], response)
         if takes_gzip and "Vary" in response.headers:
-            response.set_data(gzip.compress(response.get_data()))
+            response.set_data(gzip.compress(response.get_data(), compresslevel=1))
             response.headers["Content-Encoding"] = "gzip"
         return response(environ, start_response)
 

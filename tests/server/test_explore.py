@@ -318,7 +318,9 @@ def test_wherever_a_slider_stops_there_is_an_answer(visitor: FlaskClient, sectio
         for place, field in enumerate(section.fields)
         for stop in (field.stops if isinstance(field, Field) else ())
     ]
-    check_states(visitor, section, [*states, *product(*map(ends, section.fields))])
+    # The test above has the ends of all other sections.
+    all_ends = product(*map(ends, section.fields)) if section.id == "precision" else ()
+    check_states(visitor, section, [*states, *all_ends])
 
 
 def test_once_the_time_is_used_up_only_known_answers_are_shown(

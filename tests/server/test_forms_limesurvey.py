@@ -299,7 +299,7 @@ def test_whatever_a_file_holds_the_result_can_be_checked() -> None:
     strange = ["", "0", "-1", "x" * 3000, "{", "é", "no-answer", "1e999", "(((", "'", "none"]
     for name, content in FILES.items():
         words = [question[1] for question in QUESTIONS] + ["Y", "L", "M", "N", "F", "0", "1", "2"]
-        for _ in range(25):
+        for _ in range(12):
             text = content.decode("utf-8-sig")
             for _ in range(rng.randint(1, 12)):
                 old = rng.choice(words)

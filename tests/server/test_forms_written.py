@@ -2,6 +2,7 @@
 
 import json
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,7 @@ from server.forms import WRITTEN, Imported, read_form, write_form
 from server.studies import templates
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-SURVEYS = {path.stem: read_survey(path) for path in sorted(EXAMPLES.glob("*.toml"))} | {
-    one.name: survey_of(parsed(one.text, one.name), one.name, Path("."))
-    for one in templates().values()
-}
+SURVEYS = [*sorted(path.stem for path in EXAMPLES.glob("*.toml")), *templates()]
 #: Everything that a survey can have.
 ALL = """
 title = {en = "All", de = "Alles"}
@@ -128,10 +126,18 @@ def kept(survey: Survey, names: dict[str, str]) -> list[dict[str, Any]]:
     return rows
 
 
+@cache
+def survey_named(name: str) -> Survey:
+    """Return a template or an example; it is read once."""
+    if name in templates():
+        return survey_of(parsed(templates()[name].text, name), name, Path("."))
+    return read_survey(EXAMPLES / f"{name}.toml")
+
+
 @pytest.mark.parametrize("tool", WRITTEN)
 @pytest.mark.parametrize("name", SURVEYS)
 def test_a_form_that_is_read_again_asks_the_same(name: str, tool: str) -> None:
-    given = SURVEYS[name]
+    given = survey_named(name)
     returned = survey_of(parsed(back(given, tool).toml, "x"), "x", Path("."))
     # A matrix of SurveyJS names its rows.
     matrices: dict[str, str] = {}
@@ -180,7 +186,7 @@ def test_everything_comes_back_from_surveyjs() -> None:
 
 @pytest.mark.parametrize("name", ["all", *SURVEYS])
 def test_pyxform_makes_a_form_of_it(name: str) -> None:
-    given = survey() if name == "all" else SURVEYS[name]
+    given = survey() if name == "all" else survey_named(name)
     form = convert(write_form(given, "xlsform").content, file_type=".xlsx")
     assert "<h:html" in form.xform
 
@@ -205,7 +211,7 @@ def test_losses_are_reported(tool: str) -> None:
     assert rows["question age"].outcome == "exported"
     assert rows["question far"].outcome == "changed"
     assert "its unit" in rows["question far"].detail
-    panel = {row.row: row for row in write_form(SURVEYS["staff-panel"], tool).rows}
+    panel = {row.row: row for row in write_form(survey_named("staff-panel"), tool).rows}
     assert panel["access"].outcome == "refused"
     assert "epsilon_forever is left out" in panel["question shouted"].detail
 

@@ -349,13 +349,14 @@ def _finds_nothing(response: Any) -> bool:
     return response.status_code in (308, 404, 405, 415)
 
 
+@pytest.mark.sqlite
 @pytest.mark.parametrize("address", ADDRESSES, ids=lambda address: address[:40])
 def test_odd_addresses_find_nothing(client: FlaskClient, address: str) -> None:
     for method in METHODS:
         assert _finds_nothing(client.open(address, method=method, data=b"{}"))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(name=st.text(min_size=1), query=QUERY)
 def test_odd_names_and_queries_are_not_found(field: Field, name: str, query: Any) -> None:
     field.store.access.add_token("known")

@@ -46,10 +46,16 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Survey, 
 
 @pytest.mark.parametrize("engine", ["own", "duckdb", pytest.param("spark", marks=pytest.mark.more)])
 def test_each_engine_counts_what_the_product_counted(
-    everything: tuple[Path, Survey, str], engine: str
+    everything: tuple[Path, Survey, str],
+    engine: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     folder, survey, told = everything
     if engine == "spark":
+        # By its own settings, Spark divides each of some hundred results among 200 tasks.
+        (tmp_path / "spark-defaults.conf").write_text("spark.sql.shuffle.partitions 2\n")
+        monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
         pytest.importorskip("pyspark", reason="pyspark is not installed: make test-more tries to")
         optional("java")
     result = run("recount", folder, "--engine", engine)
@@ -118,8 +124,8 @@ def test_reports_that_nobody_can_make_are_refused(
     everything: tuple[Path, Survey, str], tmp_path: Path, question: str, cell: Any
 ) -> None:
     (part,) = everything[0].glob("part-*")
-    table = parquet.read_table(part)
     name = f"noisy_{question}"
+    table = parquet.read_table(part, columns=[name])
     place, kind = table.column_names.index(name), table.schema.field(name).type
     column = pyarrow.array([cell, *table[name].to_pylist()[1:]], kind)
     file = tmp_path / "x.parquet"

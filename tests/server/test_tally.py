@@ -67,13 +67,13 @@ def two(tmp_path: Path, survey: Survey) -> list[Path]:
     return [_exported(database, survey.id) for database in databases]
 
 
-def _compare(tmp_path: Path, survey: Survey, people: int) -> None:
-    """Compare results of one database with those of ten databases that divide its people."""
+def _compare(tmp_path: Path, survey: Survey, people: int, collectors: int = COLLECTORS) -> None:
+    """Compare results of one database with those of several databases that divide its people."""
     sent = _sent(survey, people)
     whole = _collected(tmp_path / "whole.db", survey, sent)
     files = []
-    for place in range(COLLECTORS):
-        own = _collected(tmp_path / f"{place}.db", survey, sent[place::COLLECTORS])
+    for place in range(collectors):
+        own = _collected(tmp_path / f"{place}.db", survey, sent[place::collectors])
         files.append(_exported(own, survey.id))
     merged = tmp_path / "merged.json"
     merged.write_text(run("tally", "merge", *files).stdout)
@@ -85,7 +85,7 @@ def _compare(tmp_path: Path, survey: Survey, people: int) -> None:
     # In any order, and a part at a time, the sum is the same to the byte.
     random.Random(1).shuffle(files)
     parts = [tmp_path / "first", tmp_path / "last"]
-    for part, some in zip(parts, (files[:3], files[3:]), strict=True):
+    for part, some in zip(parts, (files[:-2], files[-2:]), strict=True):
         part.write_text(run("tally", "merge", *some).stdout)
     assert run("tally", "merge", *parts).stdout == merged.read_text()
 
@@ -99,10 +99,10 @@ def test_ten_collectors_of_one_draw_give_the_results_of_one(tmp_path: Path) -> N
 
 
 @pytest.mark.more
-def test_ten_collectors_give_the_results_of_one_under_each_mechanism(
+def test_four_collectors_give_the_results_of_one_under_each_mechanism(
     tmp_path: Path, read: Callable[[str], Survey]
 ) -> None:
-    _compare(tmp_path, survey_of_all(read), 400)
+    _compare(tmp_path, survey_of_all(read), 200, collectors=4)
 
 
 def test_nobody_is_counted_twice_if_that_can_be_known(tmp_path: Path, two: list[Path]) -> None:
@@ -217,7 +217,7 @@ def _changed(data: dict[str, Any], *path: Any, to: Any) -> bytes:
 def test_counts_that_no_reports_give_are_refused(
     tmp_path: Path, read: Callable[[str], Survey]
 ) -> None:
-    survey = survey_of_all(read)
+    survey = survey_of_all(read, only=(0, 5, 12, 18))
     file = _exported(_collected(tmp_path / "x.db", survey, _sent(survey, 120)), survey.id)
     data = json.loads(file.read_text())
     assert read_tally("x", file.read_bytes()).reports == 120
