@@ -74,9 +74,10 @@ class Place:
             **dict.fromkeys(("TMPDIR", "HOME", "SQLITE_TMPDIR"), str(folder)),
         }
         self.out = folder / "output"
+        serve = [*COMMAND, "serve", str(survey_file), "--port", "0", "--workers", "1"]
         with self.out.open("wb") as output:
             self.server = subprocess.Popen(
-                [*COMMAND, "serve", str(survey_file), "--port", "0", "--db", str(self.database)],
+                [*serve, "--db", str(self.database)],
                 cwd=folder,
                 env=self.environment,
                 stdout=output,

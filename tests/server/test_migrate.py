@@ -172,7 +172,7 @@ def test_a_second_server_on_the_same_file_is_refused_in_one_line(
     survey_file: Path, tmp_path: Path
 ) -> None:
     database = tmp_path / "x.db"
-    with Server(database, survey_file) as server:
+    with Server(database, survey_file, "--workers", 1) as server:
         told = run("serve", survey_file, "--wave", 7, "--port", 0, "--db", database)
         assert (told.exit_code, told.stdout, told.stderr.count("\n")) == (1, "", 1)
         assert "expected a database that no server runs on, got one that is served" in told.stderr

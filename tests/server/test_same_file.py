@@ -73,7 +73,7 @@ def test_command_keeps_the_version(
 def test_serve_keeps_the_version(
     store: Store, published: Survey, tmp_path: Path, database: Path
 ) -> None:
-    with serving(tmp_path / "age.toml", "--port", 0, "--db", database):
+    with serving(tmp_path / "age.toml", "--port", 0, "--db", database, "--workers", 1):
         assert store.surveys.versions("age") == [published.version]
 
 
@@ -97,7 +97,7 @@ def test_made_up_reports_are_sent_to_the_version_that_is_served(
     (tmp_path / "answers.csv").write_text("age\n40\n50\n")
     store.surveys.open_wave("age")
     store.close()
-    with serving("--port", 0, "--db", database) as (url, _, _):
+    with serving("--port", 0, "--db", database, "--workers", 1) as (url, _, _):
         words = ["--answers", tmp_path / "answers.csv", "--url", url]
         _, row = command("simulate", tmp_path / "age.toml", *words).splitlines()
     assert row.startswith(f"age,{published.version},1,2,")

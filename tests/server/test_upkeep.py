@@ -200,7 +200,7 @@ def _pages_of(told: Result) -> list[str]:
 
 
 def test_an_audit_compares_served_pages(survey_file: Path, tmp_path: Path) -> None:
-    with Server(tmp_path / "x.db", survey_file) as server:
+    with Server(tmp_path / "x.db", survey_file, "--workers", 1) as server:
         told = run("audit", "--url", server.url, "--survey", "canteen", "--db", tmp_path / "x.db")
         assert told.exit_code == 0, told.stderr
         assert len(set(re.findall(r"sha256-[^,]+", "".join(_pages_of(told))))) == 1
@@ -215,7 +215,7 @@ def test_a_start_that_fails_leaves_a_running_server_alone(
     survey_file: Path, tmp_path: Path
 ) -> None:
     database = tmp_path / "x.db"
-    with Server(database, survey_file) as server:
+    with Server(database, survey_file, "--workers", 1) as server:
         port = server.url.rpartition(":")[2]
         told = run("serve", survey_file, "--wave", 7, "--port", port, "--db", database)
         assert told.exit_code == 1
@@ -232,7 +232,7 @@ def test_a_forgotten_option_does_not_mix_made_up_reports_with_real_ones(
     people = tmp_path / "truth.csv"
     people.write_text("meat,dish,price\nyes,soup,3\n")
     monkeypatch.chdir(tmp_path)
-    with Server(tmp_path / "deniable.db", survey_file):
+    with Server(tmp_path / "deniable.db", survey_file, "--workers", 1):
         told = run("simulate", survey_file, "--answers", people)
         assert told.exit_code == 1
         assert "is served to real people" in told.stderr
@@ -249,10 +249,10 @@ def test_closed_waves_stay_closed_when_the_server_starts_again(
 ) -> None:
     database = tmp_path / "x.db"
     assert run("publish", survey_file, "--db", database).exit_code == 0
-    with Server(database):
+    with Server(database, "--workers", 1):
         assert Store(database).surveys.waves("canteen") == {1: "open"}
     assert run("close", "canteen", "--db", database).exit_code == 0
-    with Server(database, "--wave", 3):
+    with Server(database, "--wave", 3, "--workers", 1):
         assert Store(database).surveys.waves("canteen") == {1: "closed"}
     assert run("open", "canteen", "--wave", 2, "--db", database).exit_code == 0
     assert Store(database).surveys.waves("canteen") == {1: "closed", 2: "open"}
