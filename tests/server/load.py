@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import multiprocessing
 import os
 import random
 import secrets
@@ -19,8 +18,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import date
 from itertools import count, islice
-from multiprocessing.context import ForkServerContext
-from multiprocessing.process import BaseProcess
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 from typing import Any, Self
@@ -112,23 +109,6 @@ class Server:
             self.stop()
         told = self.stderr.read_text()
         assert "Traceback" not in told, told
-
-
-def racing() -> ForkServerContext:
-    """Return what starts processes, forked from one that imported everything and opened nothing."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["server.intake.requests", "analysis.survey.survey_file"])
-    return context
-
-
-def run_all(processes: Sequence[BaseProcess]) -> None:
-    """Start them all, and wait for each; one that hangs is killed."""
-    for one in processes:
-        one.start()
-    for one in processes:
-        one.join(LONG)
-        if one.is_alive():
-            one.kill()
 
 
 def is_alive(pid: int) -> bool:

@@ -31,7 +31,7 @@ from server.store.postgres.session import told
 sys.path.insert(0, str(Path(__file__).parent))
 
 from limits import LONG
-from load import racing, run_all
+from racing import racing, run_all
 
 pytestmark = pytest.mark.both
 

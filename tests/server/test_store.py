@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from load import racing
+from racing import racing
 from scipy.stats import spearmanr
 
 from analysis.core.channels.window import Window
