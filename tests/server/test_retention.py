@@ -117,7 +117,7 @@ def test_a_survey_that_closed_while_no_server_ran_is_put_in_order_at_the_next_st
         assert take_in(store, [body], survey, date(2020, 1, 10)) == [201]
     store.close()
     assert _linked(database, pairs) == 12  # so the attack works if nothing is done
-    with Server(database):
+    with Server(database, "--workers", 1):
         for values in zip(*pairs, strict=True):
             assert _by_key_alone(database, list(values))
     assert _linked(database, pairs) <= 4
@@ -228,11 +228,11 @@ def looked_at(database: Path) -> Iterator[None]:
 def test_the_token_of_a_killed_server_opens_nothing_at_the_next_one(
     survey_file: Path, database: Path
 ) -> None:
-    with Server(database, survey_file) as server:
+    with Server(database, survey_file, "--workers", 1) as server:
         Store(database).access.add_token("printed by the first")
         assert _status(server.url, "printed by the first") == 200
         server.kill()
-    with looked_at(database), Server(database) as server:
+    with looked_at(database), Server(database, "--workers", 1) as server:
         assert _status(server.url, "printed by the first") == 401
 
 

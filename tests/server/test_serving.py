@@ -151,7 +151,8 @@ def test_serve_says_that_it_serves_however_long_it_takes_to_start(
 
 
 def test_ctrl_c_on_a_terminal_stops_the_server(survey_file: Path, tmp_path: Path) -> None:
-    arguments = [*COMMAND, "serve", str(survey_file), "--port", "0", "--db", str(tmp_path / "x.db")]
+    arguments = [*COMMAND, "serve", str(survey_file), "--port", "0", "--workers", "1"]
+    arguments += ["--db", str(tmp_path / "x.db")]
     leader, terminal = pty.openpty()
     server = subprocess.Popen(
         arguments, stdin=terminal, stdout=terminal, stderr=terminal, start_new_session=True
@@ -190,10 +191,11 @@ def test_token_ends_with_the_server_and_wave_opens_with_it(
     survey_file: Path, tmp_path: Path
 ) -> None:
     database = tmp_path / "x.db"
-    with serving(survey_file, "--port", 0, "--db", database, "--wave", 2) as (url, first, _):
+    options = ("--port", 0, "--db", database, "--workers", 1)
+    with serving(survey_file, *options, "--wave", 2) as (url, first, _):
         assert '"wave":2' in fetch(f"{url}/api/surveys/canteen")
         fetch(f"{url}/results/canteen", first)
-    with serving("--port", 0, "--db", database) as (url, second, _):
+    with serving(*options) as (url, second, _):
         assert '"wave":2' in fetch(f"{url}/api/surveys/canteen")
         fetch(f"{url}/results/canteen", second)
         with pytest.raises(urllib.error.HTTPError, match="401"):
@@ -201,12 +203,17 @@ def test_token_ends_with_the_server_and_wave_opens_with_it(
 
 
 @pytest.mark.more
-@pytest.mark.parametrize("who", ["real people answered this in 1974", "people are made up here"])
-def test_demonstration_replays_everybody_and_ends(who: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("who", "people"),
+    [("real people answered this in 1974", "6,366"), ("people are made up here", "1,200")],
+)
+def test_demonstration_replays_everybody_and_ends(who: str, people: str, tmp_path: Path) -> None:
+    program = "from server import cli, demo"
     if "made up" in who:
         (tmp_path / "statsmodels.py").write_text("raise ImportError('it is not installed')")
+        program += f"; demo._MADE_UP = {people.replace(',', '')}"
     done = subprocess.run(
-        [*COMMAND, "demo"],
+        [sys.executable, "-c", f"{program}; cli.main(['demo'])"],
         env={**os.environ, "PYTHONPATH": str(tmp_path)},
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -215,15 +222,15 @@ def test_demonstration_replays_everybody_and_ends(who: str, tmp_path: Path) -> N
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert f"6,366 {who}" in done.stdout
-    assert "6,366 of 6,366" in done.stderr
+    assert f"{people} {who}" in done.stdout
+    assert f"{people} of {people}" in done.stderr
     rows = [line for line in done.stdout.splitlines() if line.endswith((" yes", " no"))]
     assert len(rows) == 19
     # Each interval misses with probability at most .05, and those of one question's shares
     # together. If all were independent, 12 or more of 19 miss with probability 9e-12, and 8 or more
     # with 2e-6.
     assert sum(row.endswith(" yes") for row in rows) >= 8
-    assert "Each of the 6,366 respondents spent ε = 4" in done.stdout
+    assert f"Each of the {people} respondents spent ε = 4" in done.stdout
     # Three shares and three pairs, of the same people by separate draws and by one.
     beside = re.findall(r"^a share of .* (\d+\.\d) times$", done.stdout, re.M)
     assert len(beside) == 6
