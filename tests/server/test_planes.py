@@ -49,6 +49,14 @@ class Running:
         os.kill(worker, signal.SIGSTOP)
         return worker
 
+    def forget_signs(self) -> None:
+        """Leave out the signs of life that came until now."""
+        self.manager.setblocking(False)
+        with contextlib.suppress(BlockingIOError):
+            while self.manager.recv(100):
+                pass
+        self.manager.settimeout(MOMENT)
+
     def next_sign(self) -> bytes:
         return self.manager.recv(100)
 
@@ -73,8 +81,10 @@ def free_port() -> int:
         return port
 
 
-@pytest.fixture
-def running(tmp_path: Path) -> Iterator[Running]:
+@pytest.fixture(scope="module")
+def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """Start both planes once: each test finds them whole, and leaves them so."""
+    tmp_path = tmp_path_factory.mktemp("planes")
     manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     manager.bind(str(tmp_path / "notify"))
     manager.settimeout(MOMENT)
@@ -99,6 +109,12 @@ def running(tmp_path: Path) -> Iterator[Running]:
         finally:
             process.terminate()
             process.wait(MOMENT)
+
+
+@pytest.fixture
+def running(started: Running) -> Running:
+    started.forget_signs()
+    return started
 
 
 def test_a_frozen_console_starts_again_while_respondents_are_served(running: Running) -> None:
