@@ -241,6 +241,7 @@ def test_a_running_server_does_as_described(tmp_path: Path) -> None:
     (tmp_path / "narrowed.json").write_text(json.dumps(_narrowed(survey)))
     (tmp_path / "hooks.py").write_text(HOOKS)
     serve = [sys.executable, "-m", "server.cli", "serve", "--port", "0", "--db", str(database)]
+    serve += ["--workers", "1"]
     server = subprocess.Popen(serve, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         assert server.stdout is not None
@@ -258,7 +259,7 @@ def test_a_running_server_does_as_described(tmp_path: Path) -> None:
                     "--header",
                     f"Authorization: Bearer {said['token:']}",
                 ),
-                *("--phases", "coverage,fuzzing", "--checks", "all", "--max-examples", "60"),
+                *("--phases", "coverage,fuzzing", "--checks", "all", "--max-examples", "20"),
                 # The time to draw examples depends on how busy the machine is.
                 *("--suppress-health-check", "too_slow"),
                 *("--generation-deterministic", "--continue-on-failure", "--no-color"),
