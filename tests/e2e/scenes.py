@@ -18,6 +18,7 @@ from research_scenes import research
 from stage import (
     ANSWERS,
     EXAMPLES,
+    FIRST_PAGE,
     KIOSK,
     PAGES,
     REPORTS,
@@ -119,12 +120,12 @@ def complaints(stage: Stage) -> Scene:
 
 def sending(stage: Stage) -> Scene:
     """Show the states between the press and its result."""
-    _, page = stage.visit()
+    _, page = stage.visit(FIRST_PAGE)
     to_review(page)
     page.evaluate(_STALL)
     send(page, "randomizing")
     yield "randomizing", page
-    device, page = stage.visit()
+    device, page = stage.visit(FIRST_PAGE)
     device.context.route(REPORTS, lambda _: None)
     to_review(page)
     send(page, "sending")
@@ -135,7 +136,7 @@ def sending(stage: Stage) -> Scene:
 
 def puzzled(stage: Stage) -> Scene:
     """Show a puzzle that is solved before the draw."""
-    text = WELL_BEING.replace("languages =", "proof_of_work = 20\nlanguages =", 1)
+    text = FIRST_PAGE.replace("languages =", "proof_of_work = 20\nlanguages =", 1)
     _, page = stage.visit(text)
     to_review(page)
     page.evaluate(_PUZZLE)
@@ -146,7 +147,7 @@ def puzzled(stage: Stage) -> Scene:
 
 def waiting(stage: Stage) -> Scene:
     """Show pages without a network, in this wave and in the next."""
-    device, page = stage.visit()
+    device, page = stage.visit(FIRST_PAGE)
     device.context.route(REPORTS, lambda route: route.abort())
     to_review(page)
     send(page, "waiting")
@@ -159,7 +160,7 @@ def waiting(stage: Stage) -> Scene:
 
 def refused(stage: Stage) -> Scene:
     """Show a survey that was closed meanwhile, and one whose last day was yesterday."""
-    _, page = stage.visit()
+    _, page = stage.visit(FIRST_PAGE)
     to_review(page)
     survey = page.url.rpartition("/")[2]
     stage.with_store(lambda store: store.surveys.close_waves(survey))
@@ -169,7 +170,7 @@ def refused(stage: Stage) -> Scene:
     other.goto(page.url)
     expect(other.locator("h1").first).to_be_visible()
     yield "message-closed", other
-    _, page = stage.visit()
+    _, page = stage.visit(FIRST_PAGE)
     survey = page.url.rpartition("/")[2]
     to_review(page)
     file = stage.collector.database.parent / f"{survey}.toml"
@@ -181,7 +182,7 @@ def refused(stage: Stage) -> Scene:
 
 def forgotten(stage: Stage) -> Scene:
     """Show a device that is forgotten in another tab while this one sends."""
-    device, page = stage.visit()
+    device, page = stage.visit(FIRST_PAGE)
     device.context.route(REPORTS, lambda route: route.abort())
     to_review(page)
     send(page, "waiting")
@@ -196,7 +197,7 @@ def forgotten(stage: Stage) -> Scene:
 
 def damaged(stage: Stage) -> Scene:
     """Show a page whose device keeps a damaged record of the survey."""
-    device, page = stage.visit()
+    device, page = stage.visit(FIRST_PAGE)
     expect_state(page, "ready")
     page.evaluate(WRITE_MEMO, [f"survey/{page.url.rpartition('/')[2]}", "garbage"])
     page.reload()
@@ -209,7 +210,7 @@ def damaged(stage: Stage) -> Scene:
 
 def spent(stage: Stage) -> Scene:
     """Show a page on which another wave would cost more than was promised."""
-    _, page = stage.visit(WELL_BEING.replace("cap = 24.0", "cap = 13.0", 1))
+    _, page = stage.visit(FIRST_PAGE.replace("cap = 24.0", "cap = 4.0", 1))
     to_review(page)
     send(page)
     stage.collector.open_wave(page.url.rpartition("/")[2], 2)
@@ -220,7 +221,7 @@ def spent(stage: Stage) -> Scene:
 
 def not_kept(stage: Stage) -> Scene:
     """Show a device that cannot keep what it drew."""
-    _, page = stage.visit()
+    _, page = stage.visit(FIRST_PAGE)
     to_review(page)
     page.evaluate("() => { IDBFactory.prototype.open = () => { throw new Error('full'); }; }")
     send(page, "unkept")
@@ -229,7 +230,7 @@ def not_kept(stage: Stage) -> Scene:
 
 def uninvited(stage: Stage) -> Scene:
     """Show invited people: no link, a mistyped one, a useless one, and somebody else's."""
-    text = WELL_BEING.replace("languages =", 'access = "invited"\nlanguages =', 1)
+    text = FIRST_PAGE.replace("languages =", 'access = "invited"\nlanguages =', 1)
     device, page = stage.visit(text)
     expect_state(page, "uninvited")
     yield "uninvited", page
@@ -262,7 +263,7 @@ def insecure(stage: Stage) -> Scene:
             response=route.fetch(url=route.request.url.replace("http://elsewhere.test", url))
         ),
     )
-    page = device.visit(f"http://elsewhere.test/s/{stage.collector.publish(WELL_BEING)}")
+    page = device.visit(f"http://elsewhere.test/s/{stage.collector.publish(FIRST_PAGE)}")
     expect_state(page, "insecure")
     yield "insecure", page
 
@@ -278,7 +279,7 @@ def broken(stage: Stage) -> Scene:
 
     device = stage.new_device()
     device.context.route("**/s/*", change)
-    page = device.visit(stage.collector.page(stage.collector.publish(WELL_BEING)))
+    page = device.visit(stage.collector.page(stage.collector.publish(FIRST_PAGE)))
     expect_state(page, "broken")
     yield "broken", page
 

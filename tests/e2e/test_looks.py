@@ -4,18 +4,18 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
+from axe_playwright_python.base import AXE_SCRIPT
 from collector import Collector
 from device import CANARIES, Device, expect_state, fill_in, press, review
 from explore_scenes import explore
 from page_errors import MODULE
-from playwright.sync_api import Page
+from playwright.sync_api import Page, ViewportSize
 from research_scenes import research
 from scenes import SCENES, complaints, insecure, my_privacy, questions, without_script
 from stage import Scene, Stage, simulated
 
-PHONE = {"width": 390, "height": 844}
-DESKTOP = {"width": 1280, "height": 800}
+PHONE: ViewportSize = {"width": 390, "height": 844}
+DESKTOP: ViewportSize = {"width": 1280, "height": 800}
 RULES = {
     "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"],
     "resultTypes": ["violations"],  # of the other results, one node each instead of all
@@ -42,18 +42,42 @@ _SMALL = """() => {
   return [shown.length ? null : 'no target',
     ...small.map((one) => one.outerHTML.slice(0, 120))].filter(Boolean);
 }"""
+#: Marks shown elements of new kinds, and returns these: the tag and classes of an element, after
+#: those of the two elements around it.
+MARK = """(known) => {
+  const name = (one) => [one?.tagName, ...(one?.classList ?? [])].join('.');
+  const found = new Set();
+  for (const one of document.querySelectorAll('body, body *')) {
+    const around = one.parentElement;
+    const kind = [around?.parentElement, around, one].map(name).join(' > ');
+    delete one.dataset.isNew;
+    if (known.includes(kind) || !one.checkVisibility()) continue;
+    one.dataset.isNew = '';
+    found.add(kind);
+  }
+  return [...found];
+}"""
 
 
-def check_accessible(page: Page) -> None:
-    """Check that axe finds no violation of WCAG 2.2 A and AA, and nothing exceeds the window."""
+def violations(
+    page: Page, parts: str = ":root", rules: dict[str, Any] = RULES
+) -> list[tuple[str, list[str]]]:
+    """Return the rules that parts of a page violate, each with the elements that do."""
+    if page.evaluate("typeof axe") == "undefined":
+        page.evaluate(AXE_SCRIPT)
+    given = [{"include": [parts]}, rules]
+    found = page.evaluate("(given) => axe.run(...given)", given)["violations"]
+    return [(one["id"], [node["html"][:120] for node in one["nodes"]]) for one in found]
+
+
+def check_accessible(page: Page, parts: str = ":root") -> None:
+    """Check that nothing exceeds the window, and that `parts` do not violate WCAG 2.2 A and AA."""
     # Without its style, a page that is still loading has targets that are too small.
     page.wait_for_load_state()
     page.evaluate("Promise.all(document.getAnimations().map((one) => one.finished))")
     # An element half under a bar that stays in sight is not too small for that reason.
     page.evaluate("scrollTo(0, 0)")
-    violations = Axe().run(page, options=RULES).response["violations"]
-    found = [(one["id"], [node["html"][:120] for node in one["nodes"]]) for one in violations]
-    assert found == []
+    assert violations(page, parts) == []
     check_width(page)
 
 
@@ -61,6 +85,22 @@ def check_width(page: Page) -> None:
     """Check that nothing is wider than the window."""
     found = page.evaluate(_WIDER)
     assert not found, found
+
+
+def check_desktop_at_night(page: Page, known: set[str]) -> None:
+    """Check the same on a large and dark screen, and return to a phone by day.
+
+    Another style is applied there to the same elements. So axe looks only at elements of a kind
+    that is not `known`, and their kinds become known.
+    """
+    page.set_viewport_size(DESKTOP)
+    page.emulate_media(color_scheme="dark")
+    if new := page.evaluate(MARK, [*known]):
+        check_accessible(page, "[data-is-new]")
+        known.update(new)
+    check_width(page)
+    page.set_viewport_size(PHONE)
+    page.emulate_media(color_scheme="light")
 
 
 def check_targets(page: Page) -> None:
@@ -76,18 +116,15 @@ def check_quiet(device: Device, collector: Collector) -> None:
         assert request.url.startswith((f"{collector.url}/", "data:,")), request.url
 
 
-#: Each scene as a phone shows it by day; other looks on a desktop by night; and the pages that
-#: people fill in, from right to left. Axe is let in past the pages' policy.
+#: Each scene as a phone shows it by day; and the pages that people fill in, from right to left, by
+#: night. Axe is let in past the pages' policy.
 LOOKS: dict[str, dict[str, Any]] = {
     "phone": {"viewport": PHONE},
-    "desktop-dark": {"viewport": DESKTOP, "color_scheme": "dark"},
     "phone-dark-arabic": {"viewport": PHONE, "color_scheme": "dark", "locale": "ar"},
 }
-PLAYED = [("phone", scene) for scene in SCENES]
-PLAYED += [
-    ("desktop-dark", scene) for scene in (questions, complaints, my_privacy, explore, research)
-]
-PLAYED.append(("phone-dark-arabic", questions))
+PLAYED = [*(("phone", scene) for scene in SCENES), ("phone-dark-arabic", questions)]
+#: A phone's scenes whose pages a desktop shows by night, too.
+BY_NIGHT = (questions, complaints, my_privacy, explore, research)
 #: What goes wrong in the pages of a scene, since the scene is about it.
 PROVOKED = {without_script: [MODULE], insecure: ["Cross-Origin-Opener-Policy"]}
 #: These are looked at again with more content.
@@ -103,7 +140,7 @@ PASSED = {"explanation", "page-1", "page-2", "page-3", "stored", "kiosk-page-1"}
             id=f"{look}-{scene.__name__}",
             marks=[
                 pytest.mark.provokes(*PROVOKED.get(scene, ())),
-                *[pytest.mark.more] * (look != "phone" and scene is not research),
+                *[pytest.mark.more] * (look != "phone"),
             ],
         )
         for look, scene in PLAYED
@@ -118,12 +155,14 @@ def test_every_page_is_accessible_in_every_state(
     def make(**options: Any) -> Device:
         return new_device(**LOOKS[look], bypass_csp=True, **options)
 
-    wrong = []
+    wrong, known = [], set[str]()
     for state, page in scene(Stage(collector, make)):
         if state in PASSED:
             continue
         try:
             check_accessible(page)
+            if look == "phone" and scene in BY_NIGHT:
+                check_desktop_at_night(page, known)
         except AssertionError as error:
             wrong.append(f"{state}: {error}")
     assert not wrong, "\n".join(wrong)
