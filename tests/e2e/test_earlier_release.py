@@ -6,6 +6,7 @@ then. Reports of two surveys were drawn and waited.
 """
 
 import json
+import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -26,14 +27,21 @@ FILES = Path(__file__).parents[1] / "analysis/earlier_releases/1.0"
 DEVICE = json.loads((FOLDER / "device.json").read_text())
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def brought_up(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with the database of an earlier release, brought up to this one."""
-    connection = sqlite3.connect(tmp_path / "deniable.db")
+    folder = tmp_path_factory.mktemp("earlier")
+    connection = sqlite3.connect(folder / "deniable.db")
     connection.executescript((FOLDER / "8.sql").read_text())
     connection.close()
-    Store(tmp_path / "deniable.db", upgrade=True).close()
-    return tmp_path
+    Store(folder / "deniable.db", upgrade=True).close()
+    return folder
+
+
+@pytest.fixture
+def folder(brought_up: Path, tmp_path: Path) -> Path:
+    """Return a copy of it for one test."""
+    return Path(shutil.copytree(brought_up, tmp_path / "served"))
 
 
 @pytest.fixture

@@ -1,10 +1,12 @@
 """Numbers are read as people write them, and short scales are shown in a row."""
 
-from collections.abc import Callable, Iterator, Sequence
+import json
+from collections.abc import Callable, Iterator
+from functools import cache
 
 import pytest
 from collector import Collector
-from device import Device, begin, expect_state, review
+from device import Device, begin, review
 from playwright.sync_api import Browser, Page, expect
 
 PHONE = {"width": 390, "height": 844}
@@ -13,14 +15,22 @@ MakeDevice = Callable[..., Device]
 
 @pytest.fixture(scope="module")
 def hours(browser: Browser, collector: Collector) -> Iterator[Page]:
-    """Return the page of a survey that asks for a number; each test loads it again."""
+    """Return the page of a survey that asks for a number; each test types another one."""
     survey = (
         'title = "H"\nid = "h"\n[[questions]]\nid = "hours"\nkind = "number"\ntext = "Hours?"\n'
         'min = 0\nmax = 2000\nstep = 0.5\nunit = "hours"\nepsilon = 1\n'
     )
     device = Device(browser)
-    yield device.visit(collector.page(collector.publish(survey)))
+    page = device.visit(collector.page(collector.publish(survey)))
+    begin(page)
+    yield page
     device.context.close()
+
+
+def to_question(page: Page) -> None:
+    """Go back from the review, if it is shown."""
+    if page.locator("#review").is_visible():
+        page.locator("#change").click()
 
 
 @pytest.mark.parametrize(
@@ -48,9 +58,7 @@ def hours(browser: Browser, collector: Collector) -> Iterator[Page]:
 def test_number_is_read_as_it_is_written_anywhere_or_not_at_all(
     hours: Page, typed: str, answer: str
 ) -> None:
-    hours.reload()
-    expect_state(hours, "ready")
-    begin(hours)
+    to_question(hours)
     hours.locator("#hours--number").fill(typed)
     understood = hours.locator(".understood")
     if answer and typed.strip() != answer:
@@ -65,23 +73,25 @@ def test_number_is_read_as_it_is_written_anywhere_or_not_at_all(
         expect(hours.locator("#review")).to_be_hidden()
 
 
-@pytest.mark.parametrize("labels", [range(11), ["no", "so", "ye"], range(12), ["yes", "no"]])
-def test_short_scales_are_in_a_row_on_a_phone(
-    new_device: MakeDevice, collector: Collector, labels: Sequence[int | str]
-) -> None:
-    points = ", ".join(f'"{label}"' for label in labels)
-    survey = 'title = "T"\nid = "t"\n[[questions]]\nid = "s"\nkind = "scale"\ntext = "?"\n'
-    survey += f"points = [{points}]\nepsilon = 1\n"
+def test_short_scales_are_in_a_row_on_a_phone(new_device: MakeDevice, collector: Collector) -> None:
+    scales: list[list[str]] = [[*map(str, range(11))], ["no", "so", "ye"], [*map(str, range(12))]]
+    scales.append(["yes", "no"])
+    survey = 'title = "T"\nid = "t"\n[privacy]\ncap = 9\n'
+    for place, labels in enumerate(scales):
+        survey += f'[[questions]]\nid = "s{place}"\nkind = "scale"\ntext = "{place}?"\n'
+        survey += f"points = {json.dumps(labels)}\nepsilon = 1\n"
     page = new_device(viewport=PHONE).visit(collector.page(collector.publish(survey)))
     begin(page)
-    boxes = [one.bounding_box() for one in page.locator(".option").all()]
-    assert all(boxes)
-    heights = {box["y"] for box in boxes[:-1] if box}
-    is_row = len(labels) <= 11 and max(len(str(label)) for label in labels) <= 2
-    assert len(heights) == (1 if is_row else len(labels))
-    assert all(box["x"] + box["width"] <= PHONE["width"] for box in boxes if box)
-    page.locator("#s--no-answer").check()
-    assert review(page) == {"?": "No answer"}
+    for place, labels in enumerate(scales):
+        options = page.locator(f'[data-question="s{place}"] .option').all()
+        boxes = [one.bounding_box() for one in options]
+        assert all(boxes)
+        heights = {box["y"] for box in boxes[:-1] if box}
+        is_row = len(labels) <= 11 and max(map(len, labels)) <= 2
+        assert len(heights) == (1 if is_row else len(labels))
+        assert all(box["x"] + box["width"] <= PHONE["width"] for box in boxes if box)
+        page.locator(f"#s{place}--no-answer").check()
+    assert review(page) == {f"{place}?": "No answer" for place in range(len(scales))}
 
 
 NUMBER = (
@@ -90,6 +100,21 @@ NUMBER = (
 )
 WHOLE = NUMBER + "min = 0\nmax = 2000000\nstep = 1\n"
 ANY = NUMBER + "min = 0\nmax = 10\n"
+
+
+@pytest.fixture(scope="module")
+def asking(browser: Browser, collector: Collector) -> Iterator[Callable[[str], Page]]:
+    """Return the page of a survey, which is the same page each time."""
+    device = Device(browser)
+
+    @cache
+    def at_question(survey: str) -> Page:
+        page = device.visit(collector.page(collector.publish(survey)))
+        begin(page)
+        return page
+
+    yield at_question
+    device.context.close()
 
 
 @pytest.mark.parametrize(
@@ -112,16 +137,17 @@ ANY = NUMBER + "min = 0\nmax = 10\n"
     ],
 )
 def test_marks_between_thousands_are_read_where_they_can_mean_one_number(
-    device: Device, collector: Collector, survey: str, typed: str, answer: str
+    asking: Callable[[str], Page], survey: str, typed: str, answer: str
 ) -> None:
-    page = device.visit(collector.page(collector.publish(survey)))
-    begin(page)
+    page = asking(survey)
+    to_question(page)
     page.locator("#n--number").fill(typed)
     page.get_by_role("button", name="Review my answers").click()
     if answer:
         expect(page.locator("#review dd")).to_have_text(answer)
     else:
         expect(page.locator("#n_complaint")).not_to_be_empty()
+        expect(page.locator("#review")).to_be_hidden()
 
 
 @pytest.mark.parametrize(
