@@ -162,6 +162,8 @@ ANSWERS = {
     "which": "ilvarnox 9917",
     "again": "no",
 }
+#: What is in the form once only the first page is answered, by `answer_first_page`.
+FIRST = {"visited": "yes", "regret": REGRET} | {one: ANSWERS[one] for one in ("animal", "foods")}
 #: A text that is searched in the long list in vain.
 SEARCHED = "qorvanth 7730"
 #: Texts that occur only in these answers, so they may be found nowhere at all.
@@ -270,3 +272,12 @@ def person(page: Page) -> dict[str, str]:
     expect(page.locator("#review")).to_be_visible()
     terms, details = page.locator("#review dt"), page.locator("#review dd")
     return dict(zip(terms.all_inner_texts(), details.all_inner_texts(), strict=True))
+
+
+def hasty_person(page: Page) -> None:
+    """Answer the first page alone, and turn all others over, to the review."""
+    begin(page)
+    answer_first_page(page)
+    for _ in range(4):
+        turn(page)
+    expect(page.locator("#review")).to_be_visible()
