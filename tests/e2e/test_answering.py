@@ -171,12 +171,15 @@ def test_review_waits_for_valid_answers_and_says_what_is_wrong(
     review(page)
 
 
-@pytest.mark.parametrize("typed", ["3000 EUR", "€3 000", "3000€", "2999.6"])
-def test_money_is_taken_as_people_write_it(page: Page, typed: str) -> None:
+def test_money_is_taken_as_people_write_it(page: Page) -> None:
     expect_state(page, "ready")
-    fill_in(page, {"team": "lab", "debts": typed})
-    expect(page.locator(".understood")).to_have_text("Taken as: 3000 EUR.")
-    assert review(page)["How much do you owe?"] == "3000 EUR"
+    fill_in(page, {"team": "lab"})
+    for typed in ("3000 EUR", "€3 000", "3000€", "2999.6"):
+        fill_in(page, {"debts": typed})
+        expect(page.locator(".understood")).to_have_text("Taken as: 3000 EUR.")
+        assert review(page)["How much do you owe?"] == "3000 EUR"
+        page.locator("#change").click()
+        page.locator("#debts--number").fill("")
 
 
 @pytest.mark.parametrize(

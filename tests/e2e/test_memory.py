@@ -309,15 +309,15 @@ epsilon_forever = 2
 """
 
 
-def right_guesses(collector: Collector, browser: Browser) -> float:
-    """Return how often the most frequent report of 400 waves is the answer, over 100 devices."""
+def right_guesses(collector: Collector, browser: Browser, devices: int = 100) -> float:
+    """Return the share of devices whose most frequent report of 400 waves is the answer."""
     randomizer = collector.frozen(collector.publish(FOUR))["randomizers"]["q"]
     device = Device(browser)
     page = beside_modules(device, collector)
-    given = {"randomizer": randomizer, "value": 2, "devices": 100, "waves": 400}
+    given = {"randomizer": randomizer, "value": 2, "devices": devices, "waves": 400}
     guesses = Counter(max(range(4), key=one.__getitem__) for one in page.evaluate(WAVES, given))
     device.context.close()
-    return guesses[2] / 100
+    return guesses[2] / devices
 
 
 #: The best guess among four answers if reports have a ratio of at most e^2.
@@ -347,4 +347,4 @@ FORGETS: list[tuple[str, str, str]] = [
 def test_without_a_memory_400_waves_do_reveal_it(
     serve_client: ServeClient, browser: Browser, change: tuple[str, str, str]
 ) -> None:
-    assert right_guesses(serve_client(change), browser) > 0.99
+    assert right_guesses(serve_client(change), browser, devices=25) > 0.99

@@ -108,7 +108,7 @@ def test_tabs_that_are_pressed_at_the_same_moment_send_the_same_report(
     new_device: Callable[..., Device], collector: Collector
 ) -> None:
     # Tabs are processes, so the test is about what happens at the same time.
-    for _ in range(4):
+    for _ in range(2):
         device, survey = new_device(), collector.publish(SURVEY)
         tabs = [ready_to_press(device.visit(collector.page(survey))) for _ in range(4)]
         soon = "Math.ceil(Date.now() / 500) * 500 + 500 - Date.now()"
