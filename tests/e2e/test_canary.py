@@ -21,7 +21,6 @@ from everything import (
     REGRET,
     answer_pages,
     begin,
-    hasty_person,
     person,
     press_on,
     type_in,
@@ -237,7 +236,7 @@ def test_program_that_throws_when(
     )
     page = device.visit(f"{wire.url}/s/{survey}")
     if presses:
-        hasty_person(page)
+        person(page)
         press(page)
         expect_state(page, "unkept")
         press(page)
