@@ -62,16 +62,26 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize("subject", FAULTS)
+#: Faults of different parts, which a file has at once.
+@pytest.mark.parametrize(
+    "subjects",
+    [("TLS 1.3", "compression"), ("TLS 1.2", "another name"), ("other websites", "another host")],
+)
 def test_each_fault_is_reported(
-    subject: str, tmp_path: Path, collector: Collector, monkeypatch: pytest.MonkeyPatch
+    subjects: tuple[str, str],
+    tmp_path: Path,
+    collector: Collector,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def changed(kind: str, settings: Settings) -> dict[str, str]:
-        return {"nginx.conf": replaced(made(kind, settings)["nginx.conf"], FAULTS[subject])}
+        text = made(kind, settings)["nginx.conf"]
+        for subject in subjects:
+            text = replaced(text, FAULTS[subject])
+        return {"nginx.conf": text}
 
     monkeypatch.setattr(proxies, "made", changed)
     with nginx(tmp_path, collector.url) as proxy:
-        assert wrong(proxy).keys() == {subject}
+        assert wrong(proxy).keys() == {*subjects}
 
 
 def test_a_certificate_that_nobody_vouches_for_is_reported(
