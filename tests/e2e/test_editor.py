@@ -2,26 +2,40 @@
 
 import re
 from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import openpyxl
 import pytest
 from collector import EXAMPLES, Collector, in_process
 from device import CANARIES, SURVEY, Device, answer, expect_state, fill_in, press, review
 from page_errors import POLICY
-from playwright.sync_api import Frame, Page, Request, expect
+from playwright.sync_api import Browser, Frame, Page, Request, expect
 from test_looks import check_accessible as seen
 
 from analysis.survey.survey_file import read_survey
 from server.pages.browser_files import CLIENT
 from server.store import Store
 
+#: What a form writes that begins a draft with one question.
+FIRST = """format = 2
+title = "Working conditions 2026"
+id = "ID"
 
-@pytest.fixture
-def served(tmp_path: Path) -> Iterator[Collector]:
+[[questions]]
+id = "harassed"
+kind = "yes-no"
+text = "In the last 12 months, were you harassed at work?"
+epsilon = 1.0
+"""
+_NUMBERS = count(1)
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Collector]:
     """Serve a survey from this process; return the server with its token."""
-    folder = tmp_path / "served"
-    folder.mkdir()
+    folder = tmp_path_factory.mktemp("served")
     (folder / "survey.toml").write_text(SURVEY)
     store, survey = Store(folder / "deniable.db", create=True), read_survey(folder / "survey.toml")
     store.surveys.publish(survey)
@@ -31,19 +45,45 @@ def served(tmp_path: Path) -> Iterator[Collector]:
         yield collector
 
 
+@pytest.fixture(scope="module")
+def signed_in(served: Collector, browser: Browser) -> Any:
+    """Return what a browser keeps of somebody who has signed in."""
+    page = browser.new_page()
+    page.goto(f"{served.url}/login")
+    page.get_by_label("Password or token").fill(served.token)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("heading", name="Surveys", level=1)).to_be_visible()
+    kept = page.context.storage_state()
+    page.close()
+    return kept
+
+
 @pytest.fixture
-def sign_in(served: Collector, new_device: Callable[..., Device]) -> Callable[..., Page]:
+def sign_in(
+    served: Collector, signed_in: Any, new_device: Callable[..., Device]
+) -> Callable[..., Page]:
     """Open the console in a browser of its own."""
 
     def call(**options: object) -> Page:
-        page = new_device(**options).context.new_page()
-        page.goto(f"{served.url}/login")
-        page.get_by_label("Password or token").fill(served.token)
-        page.get_by_role("button", name="Sign in").click()
-        expect(page.get_by_role("heading", name="Surveys")).to_be_visible()
+        page = new_device(storage_state=signed_in, **options).context.new_page()
+        page.goto(f"{served.url}/surveys")
+        expect(page.get_by_role("heading", name="Surveys", level=1)).to_be_visible()
         return page
 
     return call
+
+
+@pytest.fixture
+def begun(served: Collector) -> Callable[[Page], None]:
+    """Let a page show the first question of a draft that nobody has changed."""
+
+    def open_draft(page: Page) -> None:
+        store, name = Store(served.database), f"work-{next(_NUMBERS)}"
+        store.drafts.begin(name, FIRST.replace("ID", name), "ada", "began it")
+        store.close()
+        page.goto(f"{served.url}/surveys/{name}/edit?part=question/harassed")
+
+    return open_draft
 
 
 SHOWN = re.compile(r"/edit\?part=")  # shown once a change is stored
@@ -77,7 +117,6 @@ def write_options(page: Page, options: dict[str, str]) -> None:
 
 def begin(page: Page) -> None:
     page.get_by_role("link", name="A new survey").click()
-    seen(page)
     page.get_by_label("Title").fill("Working conditions 2026")
     page.get_by_label("Id, in its address").first.fill("work-2026")
     page.get_by_label("First question").fill("In the last 12 months, were you harassed at work?")
@@ -120,7 +159,6 @@ def test_the_example_is_written_tried_and_published_by_hand(
     assert read_survey(download.value.path()).version == example.version
     # Made-up respondents have the expected shares.
     page.get_by_role("link", name="Try", exact=True).click()
-    seen(page)
     page.get_by_label("Made-up respondents").fill("1500")
     page.get_by_text("What you expect them to answer").click()
     page.get_by_role("group", name="In the last 12 months").get_by_label("Yes").fill("40")
@@ -129,7 +167,6 @@ def test_the_example_is_written_tried_and_published_by_hand(
     expect(page.get_by_text("1,500 reports are shown")).to_be_visible()
     page.get_by_role("link", name="Back to the study").click()
     page.get_by_role("link", name="Publish").click()
-    seen(page)
     page.get_by_role("button", name="Freeze and publish work-2026").click()
     expect(page.get_by_text(example.version)).to_be_visible()
     page.get_by_role("button", name="Open for respondents").click()
@@ -218,7 +255,6 @@ def test_a_pilot_is_answered_again_and_again_and_never_becomes_real(
     expect(page.get_by_text("3 reports came")).to_be_visible()
     page.get_by_role("link", name="Results of the pilot").click()
     expect(page.get_by_text("3 reports are shown")).to_be_visible()
-    seen(page)
     store = Store(served.database)
     assert sum(store.reports.cells("canteen").values()) == 0
     assert len(device.posted()) == 3

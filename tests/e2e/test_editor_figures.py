@@ -6,19 +6,19 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, Route, expect
-from test_editor import EPSILON, SHOWN, add, begin, served, sign_in, write
+from test_editor import EPSILON, SHOWN, add, begun, served, sign_in, signed_in, write
 from test_looks import check_accessible as seen
 
-__all__ = ["served", "sign_in"]
+__all__ = ["begun", "served", "sign_in", "signed_in"]
 
 pytestmark = pytest.mark.more
 
 
 def test_the_page_shows_whether_all_is_saved_while_one_scrolls(
-    sign_in: Callable[..., Page],
+    sign_in: Callable[..., Page], begun: Callable[[Page], None]
 ) -> None:
     page = sign_in(viewport={"width": 390, "height": 844})
-    begin(page)
+    begun(page)
     state, form = page.locator("#saving"), page.locator("#form")
     assert state.get_attribute("role") == "status"
     expect(state).to_have_text("Saved")
@@ -50,18 +50,22 @@ def test_the_page_shows_whether_all_is_saved_while_one_scrolls(
     page.unroute_all(behavior="wait")
 
 
-def test_the_page_is_named_after_the_study_at_once(sign_in: Callable[..., Page]) -> None:
+def test_the_page_is_named_after_the_study_at_once(
+    sign_in: Callable[..., Page], begun: Callable[[Page], None]
+) -> None:
     page = sign_in()
-    begin(page)
+    begun(page)
     page.get_by_role("link", name="The study").click()
     write(page, "Title", "Conditions of work")
     expect(page.get_by_role("heading", level=1)).to_have_text("Conditions of work")
     expect(page).to_have_title("Write: Conditions of work")
 
 
-def test_a_total_is_typed_beside_its_slider(sign_in: Callable[..., Page]) -> None:
+def test_a_total_is_typed_beside_its_slider(
+    sign_in: Callable[..., Page], begun: Callable[[Page], None]
+) -> None:
     page = sign_in()
-    begin(page)
+    begun(page)
     add(page, "Where do you work?", "One of several options", "team")
     totals = page.locator("#totals")
     slider = page.get_by_label("Slider: total ε of one wave")
@@ -85,9 +89,11 @@ def test_a_total_is_typed_beside_its_slider(sign_in: Callable[..., Page]) -> Non
     expect(totals).to_contain_text("6.74: enough")
 
 
-def test_a_deleted_question_is_brought_back_by_keyboard(sign_in: Callable[..., Page]) -> None:
+def test_a_deleted_question_is_brought_back_by_keyboard(
+    sign_in: Callable[..., Page], begun: Callable[[Page], None]
+) -> None:
     page = sign_in(viewport={"width": 390, "height": 844})
-    begin(page)
+    begun(page)
     add(page, "Where do you work?", "A number", "team")
     page.get_by_role("link", name="In the last 12 months").click()
     page.get_by_role("button", name="Delete").focus()
@@ -110,9 +116,11 @@ def height(page: Page, label: str) -> float:
     return box["height"]
 
 
-def test_long_questions_are_read_whole_in_menus_of_a_phone(sign_in: Callable[..., Page]) -> None:
+def test_long_questions_are_read_whole_in_menus_of_a_phone(
+    sign_in: Callable[..., Page], begun: Callable[[Page], None]
+) -> None:
     page = sign_in(viewport={"width": 390, "height": 844})
-    begin(page)
+    begun(page)
     add(page, "Where do you work?", "One of several options", "team")
     page.get_by_text("Whom it is asked").click()
     with page.expect_response(SHOWN):

@@ -8,24 +8,27 @@ from test_editor import (
     EPSILON,
     SHOWN,
     add,
-    begin,
+    begun,
     follow_to_the_mistake,
     served,
     sign_in,
+    signed_in,
     write,
     write_nonsense,
 )
 from test_looks import PHONE
 from test_looks import check_accessible as seen
 
-__all__ = ["served", "sign_in"]
+__all__ = ["begun", "served", "sign_in", "signed_in"]
 
 pytestmark = pytest.mark.more
 
 
-def test_two_researchers_write_at_the_same_time(sign_in: Callable[..., Page]) -> None:
+def test_two_researchers_write_at_the_same_time(
+    sign_in: Callable[..., Page], begun: Callable[[Page], None]
+) -> None:
     ada, bob = sign_in(), sign_in()
-    begin(ada)
+    begun(ada)
     add(ada, "Where do you work?", "One of several options", "team")
     bob.goto(ada.url)
     write(bob, "Help below it", "Bob was here.")
@@ -42,10 +45,10 @@ def test_two_researchers_write_at_the_same_time(sign_in: Callable[..., Page]) ->
 
 
 def test_one_press_does_not_overwrite_what_a_colleague_wrote(
-    sign_in: Callable[..., Page],
+    sign_in: Callable[..., Page], begun: Callable[[Page], None]
 ) -> None:
     ada, bob = sign_in(), sign_in()
-    begin(ada)
+    begun(ada)
     bob.goto(ada.url)
     write(bob, "Help below it", "Bob was here.")
     # Leaving the field stores it, and so does the button, both before any message.
@@ -67,9 +70,11 @@ def test_one_press_does_not_overwrite_what_a_colleague_wrote(
     )
 
 
-def test_what_is_typed_while_the_server_is_slow_is_stored(sign_in: Callable[..., Page]) -> None:
+def test_what_is_typed_while_the_server_is_slow_is_stored(
+    sign_in: Callable[..., Page], begun: Callable[[Page], None]
+) -> None:
     page = sign_in()
-    begin(page)
+    begun(page)
     held: list[Route] = []
     page.route("**/edit", lambda route: held.append(route))
     form = page.locator("#form")
@@ -97,9 +102,11 @@ def test_what_is_typed_while_the_server_is_slow_is_stored(sign_in: Callable[...,
     expect(form.get_by_label(EPSILON, exact=True)).to_have_value("2")
 
 
-def test_a_mistake_moves_the_focus_of_nobody_who_types(sign_in: Callable[..., Page]) -> None:
+def test_a_mistake_moves_the_focus_of_nobody_who_types(
+    sign_in: Callable[..., Page], begun: Callable[[Page], None]
+) -> None:
     page = sign_in(bypass_csp=True, viewport=PHONE)
-    begin(page)
+    begun(page)
     page.get_by_role("link", name="Form", exact=True).click()  # below much else on a phone
     expect(page.locator("#form").get_by_label("Kind")).to_be_in_viewport()
     write_nonsense(page, "Tab")
