@@ -97,15 +97,6 @@ def test_probabilities_sum_to_one(channel: Channel) -> None:
         assert sum(chance for _, chance in channel.distribution(symbol)) == 1
 
 
-@pytest.mark.parametrize("channel", [one for one in SAMPLES if one.gives_one_symbol], ids=str)
-def test_the_table_of_a_channel_is_its_distribution(channel: Any) -> None:
-    exact = [
-        [float(dict(channel.distribution(symbol))[report]) for report in range(channel.symbols)]
-        for symbol in range(channel.inputs)
-    ]
-    np.testing.assert_allclose(channel.chances(), exact, rtol=1e-15)
-
-
 def largest_ratio(channel: Channel, symbols: list[Any]) -> Fraction:
     """Return the largest ratio of the probabilities of one report, over all pairs of inputs."""
     rows: list[dict[Any, Fraction]] = [dict(channel.distribution(symbol)) for symbol in symbols]

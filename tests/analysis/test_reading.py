@@ -43,6 +43,17 @@ def test_reports_are_read_as_they_were_sent(channel: Channel) -> None:
     assert held.tolist() == [[place in one for place in places] for one in own]
 
 
+@pytest.mark.parametrize(
+    "channel", [one for one in channels.SAMPLES if one.gives_one_symbol], ids=str
+)
+def test_the_table_of_a_channel_is_its_distribution(channel: Any) -> None:
+    exact = [
+        [float(dict(channel.distribution(symbol))[report]) for report in range(channel.symbols)]
+        for symbol in range(channel.inputs)
+    ]
+    np.testing.assert_allclose(channel.chances(), exact, rtol=1e-15)
+
+
 @channels.every_law
 def test_a_tally_shows_which_reports_came_if_each_counts_for_one_symbol(channel: Any) -> None:
     reports = [

@@ -8,6 +8,7 @@ quickly, exact to the bit.
 
 import json
 import math
+import os
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
@@ -28,7 +29,9 @@ from analysis.core.domain import Numbers
 from analysis.core.encoders import ENCODERS
 from analysis.core.randomizer import Randomizer
 
-DRAWS, GAME, CHANCE = 200_000, 200_000, 1e-6
+DRAWS, CHANCE = 200_000, 1e-6
+#: How many reports of each value prove an ε.
+GAME = int(os.environ.get("DENIABLE_DRAWS", DRAWS))
 #: So many draws show all other laws but one that differs by two percent.
 FEWER = DRAWS // 5
 pytestmark = pytest.mark.more

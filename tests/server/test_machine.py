@@ -344,10 +344,10 @@ class Machine(RuleBasedStateMachine):
 @pytest.mark.parametrize(
     ("kinds", "histories", "shared"),
     [
-        pytest.param(INVITED, 4, False, id="invited"),
-        pytest.param(INVITED, 14, False, id="invited-often", marks=pytest.mark.more),
-        pytest.param(ALL_OPEN, 10, False, id="open", marks=pytest.mark.more),
-        pytest.param(INVITED, 4, True, id="postgresql", marks=pytest.mark.more),
+        pytest.param(INVITED, 5, False, id="invited"),
+        pytest.param(INVITED, 25, False, id="invited-often", marks=pytest.mark.more),
+        pytest.param(ALL_OPEN, 25, False, id="open", marks=pytest.mark.more),
+        pytest.param(INVITED, 6, True, id="postgresql", marks=pytest.mark.more),
     ],
 )
 def test_each_submission_counts_once_or_never(
