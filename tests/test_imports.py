@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,11 +15,13 @@ def _name(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
+@cache
 def _imports(path: Path) -> set[str]:
     """Return the modules that a file names in imports, wherever they stand."""
     return {name for node in ast.walk(ast.parse(path.read_text())) for name in _named(node)}
 
 
+@cache
 def _imported(path: Path) -> set[str]:
     """Return the modules that a file can import: not those for annotations alone."""
     tree = ast.parse(path.read_text())
