@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import date
+from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from time import process_time
@@ -24,12 +25,19 @@ from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
 from server.cli import main
 from server.store import Store
-from server.store.batches import Submission  # type: ignore[attr-defined]  # also in older checkouts
 
 DATABASE = Path(sys.argv[2])
 TODAY = date(2026, 1, 1)
 #: How many different respondents are randomized; a million respondents repeat their reports.
 KINDS = 300
+
+
+def of_intake(name: str) -> Any:
+    """Return a module of what takes in reports; older checkouts have it in another place."""
+    try:
+        return import_module(f"server.intake.{name}")
+    except ModuleNotFoundError:
+        return import_module("server.intake" if name == "requests" else f"server.{name}")
 
 
 def question(name: str, kind: str, more: str, options: int = 0) -> str:
@@ -82,10 +90,12 @@ def fill(n: str) -> None:
     store, survey = published("growth")
     kinds = [payload["reports"] for payload in reports(survey)]
 
-    def submissions() -> Iterator[Submission]:
+    submission_of = of_intake("wire").Submission
+
+    def submissions() -> Iterator[Any]:
         for row in range(min(int(n), DECIDED)):
             drawn = dict(kinds[row * 7919 % KINDS])
-            yield Submission(survey, 1, os.urandom(16), os.urandom(16), None, drawn)
+            yield submission_of(survey, 1, os.urandom(16), os.urandom(16), None, drawn)
 
     waiting = submissions()
     while batch := list(islice(waiting, BATCH)):
@@ -104,13 +114,13 @@ def repeat(store: Store, survey: Survey, kinds: list[dict[str, Any]], n: int) ->
     had come. SQLite itself copies the rows, in the order of their ids. The audit counts all rows
     again, and fails if they differ.
     """
-    from server.intake.decision import CellChange, decide  # which an older checkout may lack
+    decision_of, submission_of = of_intake("decision"), of_intake("wire").Submission
 
     batch = [
-        Submission(survey, 1, os.urandom(16), os.urandom(16), None, dict(kinds[row % KINDS]))
+        submission_of(survey, 1, os.urandom(16), os.urandom(16), None, dict(kinds[row % KINDS]))
         for row in range(BATCH)
     ]
-    decision = decide(batch, store.batches.read(batch[:1]), TODAY)
+    decision = decision_of.decide(batch, store.batches.read(batch[:1]), TODAY)
     assert set(decision.results) == {201}
     copies = n // BATCH
     with store.batches.transaction(list):
@@ -118,7 +128,7 @@ def repeat(store: Store, survey: Survey, kinds: list[dict[str, Any]], n: int) ->
     with store.batches.transaction(list):
         for _ in range(copies - 1):
             cells = [
-                CellChange(key, after, after.after(BATCH, survey.steps))
+                decision_of.CellChange(key, after, after.after(BATCH, survey.steps))
                 for key, _, after in decision.cells
             ]
             decision = replace(decision, reports=[], charges=[], cells=cells)
@@ -126,7 +136,7 @@ def repeat(store: Store, survey: Survey, kinds: list[dict[str, Any]], n: int) ->
         copy_rows(store, batch, copies - 1)
 
 
-def copy_rows(store: Store, batch: list[Submission], copies: int) -> None:
+def copy_rows(store: Store, batch: list[Any], copies: int) -> None:
     """Copy the rows of a batch so many times; the new ids begin with the number of the copy."""
     connection = store.database.connection
     connection.execute("CREATE TEMP TABLE copies (first BLOB)")
@@ -176,13 +186,8 @@ def intake(name: str) -> None:
     """Print the processor microseconds of a submission, 64 in a transaction."""
     import json
 
-    try:
-        from server.intake.requests import check
-    except ImportError:  # for an older checkout
-        from server.intake import check  # type: ignore[attr-defined, no-redef]  # it was there
-
     store, survey = published(name)
-    bodies = []
+    check, bodies = of_intake("requests").check, []
     for row, payload in enumerate(reports(survey) * 7):
         ids = {"rid": f"{row:032x}", "respondent": f"{row + 2**64:032x}"}
         bodies.append(json.dumps({**payload, **ids}).encode())

@@ -38,7 +38,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def addresses() -> Iterator[None]:
     """Compile each address once: Werkzeug does it for each app, for half of the time of a test."""
     once: dict[object, Any] = {}
-    compile_one = Rule._compile_builder
+    compile_one = getattr(Rule, "_compile_builder", None)
+    if compile_one is None:  # another release of Werkzeug: tests take longer
+        yield
+        return
 
     def compiled(rule: Rule, append_unknown: bool = True) -> Any:
         key = rule.rule, str(rule._trace), str(rule.defaults), append_unknown
