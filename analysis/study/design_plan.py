@@ -11,8 +11,9 @@ from analysis.estimate import Floats
 from analysis.estimate.columns.measured import Design, Precision
 from analysis.estimate.intervals import check_level
 from analysis.estimate.precision import MOST_RESPONDENTS, normal_half_width
-from analysis.estimate.precision.check import OutOfReach, check_respondents, or_none
+from analysis.estimate.precision.check import check_respondents
 from analysis.mechanisms.base import Share
+from analysis.study.planning.check import OutOfReach, or_none
 from analysis.study.planning.needed import least
 from analysis.study.planning.one_sample import share_powers
 from analysis.study.planning.power import check_power, least_for_power

@@ -8,8 +8,8 @@ from numpy.random import Generator
 
 from analysis.core.domain import NO_ANSWER, OTHER, Estimand
 from analysis.estimate.estimates import Estimate
-from analysis.estimate.precision.check import or_none
 from analysis.study.planning import respondents_for
+from analysis.study.planning.check import or_none
 from analysis.survey.question import Question
 from analysis.survey.survey import version_of
 

@@ -9,10 +9,10 @@ from typing import Any
 import click
 
 from analysis.core.epsilon import TELLING
-from analysis.estimate.precision import MOST_RESPONDENTS, MOST_WAVES, Stated, shares_of_answers
+from analysis.estimate.precision import MOST_RESPONDENTS, Stated, shares_of_answers
 from analysis.privacy.ledger import in_epsilon
 from analysis.privacy.one_wave import warnings_of_totals
-from analysis.study.planning import Plan, Split
+from analysis.study.planning import MOST_WAVES, Plan, Split
 from analysis.study.planning.sample import MOST_RUNS
 from analysis.survey.survey import Survey, spent_on
 from analysis.survey.survey_file import read_survey

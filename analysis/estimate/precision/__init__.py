@@ -1,6 +1,6 @@
 """The precision of a design before anybody is asked: laws of reports, and half-widths."""
 
-from analysis.estimate.precision.check import MOST_RESPONDENTS, MOST_WAVES
+from analysis.estimate.precision.check import MOST_RESPONDENTS
 from analysis.estimate.precision.curves import (
     EPSILONS,
     Point,
@@ -14,7 +14,6 @@ from analysis.estimate.precision.truth import Stated, shares_of_answers, truth_o
 __all__ = [
     "EPSILONS",
     "MOST_RESPONDENTS",
-    "MOST_WAVES",
     "LikelyResult",
     "Point",
     "Stated",

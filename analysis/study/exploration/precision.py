@@ -7,9 +7,9 @@ from decimal import Decimal
 from numpy.random import Generator
 
 from analysis.core.errors import check_count, check_positive
-from analysis.estimate.precision.check import or_none
 from analysis.study.exploration.yes_no import yes_no
 from analysis.study.planning import expected, plan, respondents_for
+from analysis.study.planning.check import or_none
 from analysis.study.planning.directly import curator_half_width, direct_half_width
 from analysis.study.planning.needed import least
 

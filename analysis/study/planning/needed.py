@@ -9,8 +9,9 @@ from analysis.core.domain import Estimand
 from analysis.core.epsilon import LARGEST, SMALLEST, TooCoarse
 from analysis.core.errors import check_positive
 from analysis.core.memory import forever_of
-from analysis.estimate.precision.check import MOST_RESPONDENTS, OutOfReach, check_respondents
+from analysis.estimate.precision.check import MOST_RESPONDENTS, check_respondents
 from analysis.mechanisms.selection import choose
+from analysis.study.planning.check import OutOfReach
 from analysis.study.planning.half_width import expected
 from analysis.study.planning.redesign import is_best, with_epsilon
 from analysis.survey.question import Question

@@ -10,7 +10,8 @@ from scipy.special import ndtr, ndtri, stdtrit
 
 from analysis.estimate import Floats
 from analysis.estimate.intervals import check_level
-from analysis.estimate.precision.check import MOST_RESPONDENTS, OutOfReach, check_respondents
+from analysis.estimate.precision.check import MOST_RESPONDENTS, check_respondents
+from analysis.study.planning.check import OutOfReach
 from analysis.study.planning.needed import least
 from analysis.study.planning.one_sample import Side, TrueShares, share_powers
 from analysis.survey.question import Question

@@ -7,8 +7,8 @@ from math import isfinite
 from numpy.random import Generator
 
 from analysis.core.domain import Estimand
-from analysis.estimate.precision.check import or_none
 from analysis.estimate.precision.truth import Stated, check_truth, share_of, truth_of
+from analysis.study.planning.check import or_none
 from analysis.study.planning.power import (
     check_power,
     power_of_change,
