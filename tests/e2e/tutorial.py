@@ -76,9 +76,11 @@ def _try(page: Page) -> Iterator[Step]:
 
 def _publish(page: Page) -> Iterator[Step]:
     page.get_by_role("link", name="Publish", exact=True).click()
+    page.wait_for_url("**/publish")
     yield "publish", page
     page.get_by_role("button", name=f"Freeze and publish {STUDY}").click()
     page.get_by_role("button", name="Open for respondents").click()
+    expect(page.get_by_role("button", name="Close the survey")).to_be_visible()
     yield "fieldwork", page
 
 
@@ -113,6 +115,7 @@ def _results(served: Collector, page: Page) -> Iterator[Step]:
     expect(page.get_by_text(f"{PEOPLE:,} reports are shown")).to_be_visible()
     yield "results", _scrolled(page, "h2 >> nth=0")
     page.get_by_role("link", name="Downloads", exact=True).first.click()
+    page.wait_for_url("**/downloads")
     yield "downloads", page
 
 
