@@ -17,13 +17,13 @@ from flask import Blueprint, Response, jsonify
 
 from analysis.core.channels import CHANNELS
 from analysis.core.channels.sampled_subset import SampledSubset
+from analysis.core.options import FAMILIES
 from analysis.estimate.estimates import Estimate
 from analysis.estimate.plausibility import Plausibility
 from analysis.estimate.totals import PopulationTotal
 from analysis.privacy.ledger import LEDGERS
 from analysis.study.codebook import Code
 from analysis.study.label import Fact
-from analysis.study.regression import FAMILIES
 from analysis.survey.json_schema import IDENTIFIER, STRING, Schema, object_of, reference
 from analysis.survey.survey import LONGEST_REQUEST
 from server.access import COOKIE

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.core.reports import Reports
-from analysis.study.counted import CountedWave
 from analysis.study.report_columns import report_cells, report_columns
+from analysis.study.sources import COUNTS, ESTIMATES, REPORTS, WAVE
+from analysis.study.sources.counted import CountedWave
 from analysis.survey.batches import Cell
 from analysis.survey.document import ID
 from analysis.survey.pooling import poolable, relabelled
@@ -62,6 +63,8 @@ class StoredWave(CountedWave):
         If there is no such survey, version or wave.
     """
 
+    what, has = "a stored wave", frozenset({WAVE, ESTIMATES, COUNTS, REPORTS})
+
     def __init__(
         self,
         store: Store,
@@ -106,6 +109,14 @@ class StoredWave(CountedWave):
         if len(self.parts) == 1:
             return self.survey.version
         return "+".join(part.survey.version[:12] for part in self.parts)
+
+    @property
+    def not_among(self) -> Sequence[str]:
+        return [
+            f"{n} reports under --version {other[:12]} are not among these"
+            for other, n in self._reports.per_version(self.survey.id).items()
+            if other != self.version
+        ]
 
     @property
     def shown(self) -> int:

@@ -10,14 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from analysis.core.options import EM, NORM_SUB
 from analysis.estimate import Floats, Ints
 from analysis.estimate.estimates import Estimate
 from analysis.estimate.mixture import mixture
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey
-
-#: The two methods: the nearest shares, or the likeliest.
-NORM_SUB, EM = "norm-sub", "em"
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from analysis.core.options import MOST_RESPONDENTS
 from analysis.estimate import Floats
 from analysis.estimate.columns.measured import Design, Precision
 from analysis.estimate.intervals import check_level
-from analysis.estimate.precision import MOST_RESPONDENTS, normal_half_width
+from analysis.estimate.precision import normal_half_width
 from analysis.estimate.precision.check import check_respondents
 from analysis.mechanisms.base import Share
 from analysis.study.planning.check import OutOfReach, or_none

@@ -11,9 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.core.errors import DataError
-from analysis.core.reports import Reports
 from analysis.estimate.columns import Column
-from analysis.estimate.columns.of_reports import chosen_columns, columns_of_reports
 from analysis.estimate.columns.of_survey import column_names, has_columns, variable
 from analysis.estimate.estimates import Estimate, estimates
 from analysis.study.bundle import LARGEST, BundledStudy, read_bundle
@@ -21,6 +19,7 @@ from analysis.study.crosstab import Crosstab, crosstab
 from analysis.study.frames import to_frame
 from analysis.study.regression import Regression, regress
 from analysis.study.shown import Results, draw_estimates
+from analysis.study.sources.bundled import BundledWave
 from analysis.survey.files import open_file
 from analysis.survey.survey import Survey
 
@@ -177,18 +176,8 @@ class Study:
         return to_frame(self.estimates())
 
     @cached_property
-    def _reports(self) -> dict[str, Reports]:
-        if self.content.reports is None:
-            raise DataError(
-                f"{self.survey.id}: expected a study with its reports, got one without them: "
-                "shares and means can be estimated, tables of two questions and models cannot"
-            )
-        return {
-            question.id: question.randomizer.read_many(
-                [sent[question.id] for sent in self.content.reports]
-            )
-            for question in self.survey.questions
-        }
+    def _wave(self) -> BundledWave:
+        return BundledWave(self.content)
 
     def columns(self, names: Sequence[str]) -> list[Column]:
         """Return columns of the respondents who were asked all of them.
@@ -205,8 +194,7 @@ class Study:
         DataError
             If the bundle has no reports.
         """
-        chosen, questions = chosen_columns(self.survey.questions, names)
-        return columns_of_reports(chosen, questions, self._reports)[0]
+        return self._wave.columns(names)[0]
 
     def crosstab(self, first: str, second: str, confidence_level: float | None = None) -> Crosstab:
         """Return the table of two columns, given by their names; see `analysis.crosstab`."""

@@ -1,48 +1,37 @@
-"""`deniable analyze`: estimate from answers collected on paper, or by another tool."""
+"""`deniable analyze`: an older name for the verbs, asked about a table from elsewhere."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, fields, replace
-from functools import partial
+from dataclasses import fields
 from pathlib import Path
+from shlex import join
 from typing import Any
 
 import click
-from click.core import ParameterSource
-from numpy.typing import NDArray
 
-from analysis.core.errors import DataError
-from analysis.estimate.columns import Column
-from analysis.estimate.columns.data_file import Data, read_data, read_each
-from analysis.estimate.columns.design_file import Designs, read_designs
-from analysis.estimate.columns.measured import IntervalOptions, Measured
-from analysis.estimate.columns.sample import Sample
-from analysis.estimate.constrained import Constrained
-from analysis.estimate.estimates import ESTIMATE_COLUMNS, Estimate, estimate_rows
-from analysis.estimate.intervals import INTERVALS
-from analysis.estimate.totals import TOTAL_COLUMNS, PopulationTotal, with_totals
-from analysis.study.design_plan import Goals
-from analysis.study.hypotheses import HypothesisTest
-from analysis.study.regression import INTERVALS as INTERVALS_OF_MODELS
-from server.commands import (
-    form_of_table,
-    level_of_intervals,
-    print_message,
-    print_table,
-    refusals,
-    totals_options,
-)
-from server.commands.analyze_columns import (
-    print_differences,
-    print_dropped,
-    print_ranks,
-    print_together,
-)
+from analysis.core.options import INTERVALS_OF_MODELS, INTERVALS_OF_SHARES
+from analysis.study.verbs import Verb
+from analysis.study.verbs.comparison import Compare
+from analysis.study.verbs.crosstab import Crosstab
+from analysis.study.verbs.estimate import Estimates, Rank
+from analysis.study.verbs.model import Model
+from server.commands import form_of_table, level_of_intervals, print_message, refusals
 from server.commands.analyze_plan import plan_options, print_plan
-from server.commands.regress import model_options, print_model
-from server.commands.shares import share_options, warn_of_constrained
-from server.work.modelling import names_in
+from server.commands.sources import given_in
+from server.commands.verbs import ask, misuses, options_of, word_of
 
-_TEST_COLUMNS = tuple(field.name for field in fields(HypothesisTest))
+#: What is printed instead of estimates, by the parameter that asks for it, and its other options.
+_MODES = {
+    "formula": {
+        *("interval", "family", "errors", "effects", "offset", "no_answer", "penalty", "random")
+    },
+    "columns": {"tests"},
+    "difference": {"interval"},
+    "ranked": set[str](),
+    "respondents": {"shares", "nulls", "half_width", "power"},
+    "tests": set[str](),
+}
+#: Options of estimates, and of all.
+_OF_ESTIMATES = {"interval", "simultaneous", "constrained", "totals", "population"}
+_OF_ALL = {"data", "design", "level", "form"}
 
 
 @click.command()
@@ -83,231 +72,94 @@ _TEST_COLUMNS = tuple(field.name for field in fields(HypothesisTest))
 @click.option("--model", "formula", help='Print a model instead, such as "y ~ x1 + x2".')
 @click.option(
     "--interval",
-    type=click.Choice([*INTERVALS, *INTERVALS_OF_MODELS]),
+    type=click.Choice([*INTERVALS_OF_SHARES, *INTERVALS_OF_MODELS]),
     help="Kind of interval: profile and wald are for models, the others for shares.  "
     "[shares: clopper-pearson; models: profile]",
 )
-@click.option(
-    "--random",
-    metavar="COLUMN",
-    help="For a logistic model: known clusters, such as schools, whose log-odds differ by a "
-    "normal random intercept.",
-)
-@partial(share_options, interval=False)
-@partial(model_options, interval=False)
-@totals_options
+@options_of(Estimates, "simultaneous", "constrained", "totals", "population")
+@options_of(Model, "family", "errors", "effects", "offset", "no_answer", "penalty", "random")
 @plan_options
 @level_of_intervals
 @form_of_table
+@click.pass_context
 def analyze(
+    context: click.Context,
+    /,
     data: Path | None,
     design: Path,
-    tests: bool,
-    columns: tuple[str, ...],
-    difference: tuple[str, str] | None,
-    ranked: tuple[str, ...],
-    formula: str | None,
-    interval: str | None,
-    simultaneous: bool,
-    constrained: str | None,
-    wants_totals: bool,
-    population: int | None,
-    respondents: int | None,
-    shares: tuple[str, ...],
-    nulls: tuple[str, ...],
-    half_width: float | None,
-    power: float,
     level: float,
     form: str,
+    respondents: int | None,
     **options: Any,
 ) -> None:
     """Print estimates, or a model, of answers that were collected on paper or by another tool.
 
-    Without DATA, print a plan: how precise the results from --respondents will be. A formula is a
-    program: run none that you do not trust.
+    Other commands do the same, and a message names the one that does: estimate, crosstab, compare
+    and regress take a table with --design, too. Without DATA, print a plan: how precise the results
+    from --respondents will be. A formula is a program: run none that you do not trust.
     """
-    _check_options(options)
+    given = {*given_in(context)} - _OF_ALL
+    mode = _mode(context, given)
     if (data is None) == (respondents is None):
         raise click.UsageError("expected either DATA (to estimate) or --respondents (to plan)")
-    designs = read_designs(design)
-    if data is None or respondents is not None:
+    if data is None:
         with refusals():
-            goals = Goals(half_width, power, level)
-            print_plan(designs, respondents or 0, shares, nulls, goals, form)
+            print_plan(design, respondents or 0, options, level, form)
         return
-    known = INTERVALS_OF_MODELS if formula is not None else tuple(INTERVALS)
+    interval, of_models = options["interval"], mode == "formula"
+    known = INTERVALS_OF_MODELS if of_models else INTERVALS_OF_SHARES
     if interval not in (None, *known):
         raise click.BadParameter(
             f"expected one of {', '.join(known)} here, got {interval}", param_hint="--interval"
         )
-    with refusals():
-        if formula is not None:
-            options["interval"] = interval or known[0]
-            _print_model(data, designs, formula, level, form, **options)
-            return
-        wanted = IntervalOptions(level, interval, simultaneous)
-        if columns:
-            print_together(data, designs, columns, level, tests, form)
-            return
-        if difference is not None:
-            print_differences(data, designs, difference, wanted, form)
-            return
-        if ranked:
-            print_ranks(data, designs, ranked, level, form)
-            return
-        parts = read_each(data, designs)
-        if tests:
-            _print_tests(parts, data.stem, form)
-            return
-        wants_totals = wants_totals or population is not None
-        _print_estimates(parts, data.stem, wanted, constrained, wants_totals, population, form)
+    with refusals(), misuses():
+        name, verb = _verb(mode, {key: value for key, value in options.items() if key in given})
+        # A command's help needs no numpy.
+        from analysis.study.sources.files import read_table
+
+        ask(verb, [read_table(data, design)], level, form)
+    print_message(f"analyze is an older name for: {_words(context, name, verb, data, design)}")
 
 
-#: What is printed instead of estimates, by the parameter that asks for it, and its other options.
-_MODES = {
-    "formula": {"interval"},
-    "columns": {"tests"},
-    "difference": {"interval"},
-    "ranked": set[str](),
-    "respondents": {"shares", "nulls", "half_width", "power"},
-    "tests": set[str](),
-}
-#: Options of estimates, and of all.
-_OF_ESTIMATES = {"interval", "simultaneous", "constrained", "wants_totals", "population"}
-_OF_ALL = {"data", "design", "level", "form"}
-
-
-def _check_options(of_model: Iterable[str]) -> None:
-    """Refuse options that the chosen mode does not use; `of_model` are those of a model."""
-    context = click.get_current_context()
-    named = {one.name: one.opts[0] for one in context.command.params if one.name is not None}
-    stated = {
-        name for name in named if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-    }
-    mode = next((name for name in _MODES if name in stated), None)
+def _mode(context: click.Context, given: set[str]) -> str | None:
+    """Return what is asked for instead of estimates; refuse options that it does not use."""
+    named = {each.name: each.opts[0] for each in context.command.params if each.name is not None}
+    mode = next((name for name in _MODES if name in given), None)
     uses = _OF_ALL | (_OF_ESTIMATES if mode is None else {mode, *_MODES[mode]})
-    if mode == "formula":
-        uses |= set(of_model)
-    if others := sorted(named[name] for name in stated - uses):
+    if others := sorted(named[name] for name in given - uses):
         what = "estimates" if mode is None else named[mode]
         raise click.UsageError(f"{what} cannot be combined with {', '.join(others)}")
+    return mode
 
 
-def _print_estimates(
-    parts: Sequence[Data],
-    stem: str,
-    wanted: IntervalOptions,
-    constrained: str | None,
-    wants_totals: bool,
-    population: int | None,
-    form: str,
-) -> None:
-    rows: list[Estimate] = []
-    people: dict[tuple[str, str], PopulationTotal] = {}
-    display: list[Constrained] = []
-    for table in parts:
-        print_dropped(table, "" if len(parts) == 1 else next(iter(table.measured)))
-        for measured in table.measured.values():
-            found = measured.estimates(wanted, table.sample)
-            if constrained is not None:
-                display += measured.constrained(found, constrained, table.sample)
-            if wants_totals:
-                people |= measured.totals(found, table.sample, population)
-            rows += found
-            _tell_fit(measured, table)
-    shares = {(share.question, share.term): share.share for share in display}
-    cells = [
-        row | {"constrained": shares.get((row["question"], row["term"]))}
-        for row in estimate_rows(stem, None, None, rows)
-    ]
-    columns = (*ESTIMATE_COLUMNS, *["constrained"] * (constrained is not None))
-    if wants_totals:
-        cells, columns = with_totals(cells, people), columns + TOTAL_COLUMNS
-    print_table(cells, columns, form)
-    if constrained is not None:
-        warn_of_constrained(display, constrained)
+def _verb(mode: str | None, given: dict[str, Any]) -> tuple[str, Verb]:
+    """Return the command that does the same, and its verb."""
+    tests = given.get("tests", False)
+    if mode == "formula":
+        return "regress", Model(**given)
+    if mode == "columns":
+        first, *others = given["columns"]
+        second = next(iter(others), None)
+        return "crosstab", Crosstab(first, second, tuple(others[1:]), tests)
+    if mode == "difference":
+        first, second = given["difference"]
+        return "compare", Compare(first, other=second, interval=given.get("interval"))
+    if mode == "ranked":
+        return "rank", Rank(given["ranked"])
+    return "estimate", Estimates(**given)
 
 
-def _tell_fit(measured: Measured, table: Data) -> None:
-    fit = measured.fit_test(table.sample)
-    if fit is not None:
-        print_message(
-            f"{measured.name}: test of fit to the design: likelihood ratio {fit.statistic:.4g}, "
-            f"df = {fit.df}, p = {fit.p_value:.2g}"
-            + " (few expected reports: unreliable)"
-            * fit.few
-        )
-
-
-def _print_tests(parts: Sequence[Data], stem: str, form: str) -> None:
-    rows = []
-    for table in parts:
-        for measured in table.measured.values():
-            fit = measured.fit_test(table.sample)
-            if fit is not None:
-                test = HypothesisTest(
-                    test="fit",
-                    statistic=fit.statistic,
-                    df=fit.df,
-                    p_value=fit.p_value,
-                    method="chi-square",
-                    n=fit.n,
-                    flag="few" if fit.few else "",
-                )
-                rows.append({"survey": stem, "question": measured.name, **asdict(test)})
-    if not rows:
-        raise DataError(
-            "no test of fit: it needs a design with more equations than unknowns, such as two "
-            "samples for one share, and no `[sample]` table (weights, strata, clusters)"
-        )
-    print_table(rows, ("survey", "question", *_TEST_COLUMNS), form)
-
-
-def _print_model(
-    data: Path, designs: Designs, formula: str, level: float, form: str, **options: Any
-) -> None:
-    used = [x for text in (formula, options["offset"]) if text for x in names_in(text)]
-    used += [options["random"]] if options["random"] and options["random"] not in used else []
-    table = read_data(data, designs, used)
-    print_dropped(table)
-    if designs.population is not None:
-        print_message("models have no finite population correction: errors are too large")
-    numbers = {
-        name: powers[:, 1]
-        for name, measured in table.measured.items()
-        if (powers := measured.powers) is not None
-    }
-    _check_scrambled(numbers, formula, options)
-    columns = {
-        name: _numeric(measured.column)
-        for name, measured in table.measured.items()
-        if name not in numbers
-    }
-    options |= _drawn(designs, table.sample)
-    print_model(formula, columns, table.known | numbers, level, form, **options)
-
-
-def _check_scrambled(names: Iterable[str], formula: str, options: Mapping[str, Any]) -> None:
-    """Refuse scrambled numbers, except as the outcome of a linear model with robust errors."""
-    outcome, _, predictors = formula.partition("~")
-    for name in names:
-        alone = outcome.strip().strip("`") == name and name not in names_in(predictors)
-        robust = options["family"] == "linear" and options["se"] == "sandwich"
-        if not (alone and robust):
-            raise DataError(
-                f'column "{name}": a scrambled number can be the outcome of a linear model, by '
-                f'itself: "{name} ~ ..." with --family linear --errors sandwich'
-            )
-
-
-def _drawn(designs: Designs, sample: Sample | None) -> dict[str, NDArray[Any]]:
-    """Return what a model takes of a sample: the columns that its design names."""
-    named = {name: getattr(designs, name) is not None for name in ("weights", "clusters", "strata")}
-    return {name: getattr(sample, name) for name, is_named in named.items() if is_named}
-
-
-def _numeric(column: Column) -> Column:
-    """Return a column whose answers 0 and 1 are numbers, as in columns that are not randomized."""
-    if column.amounts is None and sorted(column.values) == ["0", "1"]:
-        return replace(column, amounts=tuple(map(float, column.values)))
-    return column
+def _words(context: click.Context, name: str, verb: Verb, data: Path, design: Path) -> str:
+    """Return the command that does the same, as one types it."""
+    words, options = ["deniable", name, f"{data}"], ["--design", f"{design}"]
+    for each in fields(verb):
+        about, value = each.metadata["option"], getattr(verb, each.name)
+        if about.is_argument:
+            words += [*value] if about.many else [value] if value is not None else []
+        elif value != each.default:
+            word = f"--{word_of(each)}"
+            options += [word] if value is True else [word, f"{value}"]
+    for parameter, option in (("level", "--level"), ("form", "--format")):
+        if parameter in given_in(context):
+            options += [option, str(context.params[parameter])]
+    return join([*words, *options])

@@ -1,16 +1,18 @@
 """What `deniable analyze` prints before there are data: the precision and power of a design."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, fields
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from analysis.estimate.columns.design_file import Designs
-from analysis.estimate.precision import MOST_RESPONDENTS
-from analysis.study.design_plan import DesignPlan, Goals, design_plan
+from analysis.core.options import MOST_RESPONDENTS
 from server.commands import between, print_message, print_table
+
+if TYPE_CHECKING:
+    from analysis.estimate.columns.design_file import Designs
 
 _NUMBER = re.compile(r"-?(\d+(\.\d*)?|\.\d+)(e-?\d{1,3})?", re.IGNORECASE | re.ASCII)
 
@@ -58,19 +60,20 @@ def plan_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def print_plan(
-    designs: Designs,
-    respondents: int,
-    shares: Sequence[str],
-    nulls: Sequence[str],
-    goals: Goals,
-    form: str,
+    design: Path, respondents: int, options: Mapping[str, Any], level: float, form: str
 ) -> None:
     """Print the plan of each column."""
-    stated = _by_column(designs, shares, "--share")
-    null = _by_column(designs, nulls, "--null")
+    # A command's help needs no numpy.
+    from analysis.estimate.columns.design_file import read_designs
+    from analysis.study.design_plan import DesignPlan, Goals, design_plan
+
+    designs = read_designs(design)
+    goals = Goals(options["half_width"], options["power"], level)
+    stated = _by_column(designs, options["shares"], "--share")
+    null = _by_column(designs, options["nulls"], "--null")
     rows = []
-    for name, design in designs.columns.items():
-        rows += design_plan(name, design, respondents, stated[name], null[name], goals)
+    for name, column in designs.columns.items():
+        rows += design_plan(name, column, respondents, stated[name], null[name], goals)
     if designs.sampled or designs.population is not None:
         print_message(
             "the plan assumes that respondents are drawn one by one: multiply their number by the "
@@ -79,7 +82,9 @@ def print_plan(
     print_table(map(asdict, rows), [field.name for field in fields(DesignPlan)], form)
 
 
-def _by_column(designs: Designs, given: Sequence[str], option: str) -> dict[str, dict[str, float]]:
+def _by_column(
+    designs: "Designs", given: Sequence[str], option: str
+) -> dict[str, dict[str, float]]:
     """Return the numbers of options ``COLUMN.TERM=VALUE`` by column and term."""
     found: dict[str, dict[str, float]] = {name: {} for name in designs.columns}
     for text in given:

@@ -1,27 +1,35 @@
 """`deniable codebook`: the codebook of the data, and a paragraph on how it was collected."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, fields
 from functools import partial
-from pathlib import Path
+from typing import Any
 
 import click
 
 from analysis.estimate.totals import check_population
 from analysis.study.codebook import Code, codebook
-from analysis.study.counted import CountedWave
 from analysis.study.label import Fact, label
 from analysis.study.methods import Fieldwork, methods
+from analysis.study.sources import COUNTS, check_has
+from analysis.study.sources.counted import CountedWave
 from analysis.survey.survey import Survey
-from server.commands import print_table, refusals, survey_id, wave_options
-from server.commands.tally import check_tally, tallied, tally_options
-from server.store import Place, Store
+from server.commands import form_of_table, level_of_intervals, print_table, refusals
+from server.commands.sources import Asked, given_in, source, source_options
+from server.store import Store
 from server.stored_fieldwork import fieldwork_of
 from server.stored_results import StoredWave, pooled
 
 
+def _options(command: Callable[..., Any]) -> Callable[..., Any]:
+    every: list[Callable[..., Any]] = [*source_options(), level_of_intervals, form_of_table]
+    for add in reversed(every):
+        command = add(command)
+    return command
+
+
 @click.command(name="codebook")
-@survey_id
+@source
 @click.option(
     "--methods", "paragraph", is_flag=True, help="Print a methods section to paste instead."
 )
@@ -34,37 +42,34 @@ from server.stored_results import StoredWave, pooled
     metavar="N",
     help="Say in the methods section how totals for this many people are computed.",
 )
-@tally_options
-@wave_options
+@_options
 @click.pass_context
 def codebook_(
     context: click.Context,
-    survey_id: str,
+    /,
+    source: str,
     paragraph: bool,
     facts: bool,
     population: int | None,
-    tally: Path | None,
-    frozen: Path | None,
-    wave: int | None,
-    version: str | None,
     level: float,
-    batch: bool,
-    db: Place,
     form: str,
+    **where: Any,
 ) -> None:
     """Print wording, codes, mechanism and ε of each question, a row for each value."""
     if population is not None and not paragraph:
         raise click.UsageError("--population needs --methods, whose paragraph it changes")
-    check_tally(context, tally, frozen)
-    counted: CountedWave
+    with refusals():
+        asked = Asked(source, **where)
+        (counted,) = asked.sources("one", given_in(context))
+        check_has(counted, [COUNTS])
+    assert isinstance(counted, CountedWave)
     others: Sequence[Survey] = ()
-    if tally is None:
-        store = Store(db)
-        counted = stored = StoredWave(store, survey_id, wave, version, batch)
-        others, fieldwork = pooled(store, survey_id), partial(fieldwork_of, store, stored, batch)
+    is_stored = isinstance(counted, StoredWave)
+    if isinstance(counted, StoredWave):
+        store = Store(asked.db)
+        others = pooled(store, source)
+        fieldwork = partial(fieldwork_of, store, counted, asked.batch)
     else:
-        number = None if wave is None else str(wave)
-        counted = tallied(tally, survey_id, frozen, number, version)
         so_far = counted.is_open
         fieldwork = partial(Fieldwork, counted.n, simulated=counted.simulated, is_open=so_far)
     if facts:
@@ -73,7 +78,7 @@ def codebook_(
         return
     if paragraph:
         with refusals():
-            if tally is not None and counted.survey.access != "open":
+            if not is_stored and counted.survey.access != "open":
                 raise ValueError(
                     "--methods: expected a database, since a tally does not say how many people "
                     "were invited"

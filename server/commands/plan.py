@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 from analysis.core.epsilon import TELLING
-from analysis.estimate.precision import MOST_RESPONDENTS, Stated, shares_of_answers
+from analysis.core.options import MOST_RESPONDENTS
+from analysis.estimate.precision import Stated, shares_of_answers
 from analysis.privacy.ledger import in_epsilon
 from analysis.privacy.one_wave import warnings_of_totals
 from analysis.study.planning import MOST_WAVES, Plan, Split

@@ -5,8 +5,10 @@ from pathlib import Path
 import click
 
 from analysis.core.errors import DataError
+from analysis.study.sources.files import read_survey
 from server.commands import wave_number
-from server.commands.tally import frozen_survey, output_of_tally, put, survey_of
+from server.commands.sources import frozen_survey
+from server.commands.tally import output_of_tally, put
 from server.recount import exported
 from server.recount.engines import ENGINES, MissingPackage, is_of_engine, refusal_of
 
@@ -43,7 +45,7 @@ def recount(
     address that Spark knows.
     """
     try:
-        found = exported(path, survey_of(frozen), wave)
+        found = exported(path, read_survey(frozen), wave)
         try:
             with ENGINES[engine](found.files) as counting:
                 counted = found.rows(pairs, counting) if pairs else found.tally(counting)

@@ -11,12 +11,13 @@ from markupsafe import Markup
 from analysis.charts import Bar, chart
 from analysis.core.domain import NO_ANSWER, Estimand
 from analysis.estimate.columns.of_survey import column_names, has_columns
+from analysis.study.verbs.estimate import Calibrated
 from analysis.survey.survey import Survey
 from server.console.blueprint import View
 from server.console.columns import Names, is_unreliable, wrong
 from server.console.typed import decimal_number
 from server.store.work import Job
-from server.work.calibrating import Calibrating
+from server.work.computing import Computing
 
 #: The tables of its result that can be downloaded, by the beginning of their address.
 TABLES = {"calibrated": "rows"}
@@ -45,14 +46,14 @@ def knowable(survey: Survey) -> Iterator[Known]:
             yield Known(question.id, survey.wording(question), labels)
 
 
-def ask(view: View) -> Calibrating:
+def ask(view: View) -> Computing:
     """Return the known shares that the address or form states."""
     wave = view.wave
     margins = {one.name: shares for one in knowable(wave.survey) if (shares := _shares(one))}
     if not margins:
         raise wrong("shares", "Known shares: expected those of at least one question, got none")
     where = wave.survey.id, wave.asked_version, wave.number, wave.shown
-    return Calibrating(*where, view.level, margins)
+    return Computing(*where, view.level, Calibrated(margins))
 
 
 def _shares(known: Known) -> dict[str, float]:

@@ -6,23 +6,24 @@ from typing import Any
 from markupsafe import Markup
 
 from analysis.charts import chart
+from analysis.study.verbs.crosstab import Crosstab
 from server.console.blueprint import View
 from server.console.columns import Names, asked_column, bars, is_unreliable, wrong
 from server.store.work import Job
-from server.work.crossing import Crossing
+from server.work.computing import Computing
 
 #: The tables of its result that can be downloaded, by the beginning of their address.
 TABLES = {"crosstab": "rows"}
 
 
-def ask(view: View) -> Crossing:
+def ask(view: View) -> Computing:
     """Return the table that the address or form asks for."""
     wave = view.wave
     first, second = (asked_column(wave.survey, name) for name in ("first", "second"))
     if first == second:
         raise wrong("second", "second: expected another question than the first, got the same")
     where = wave.survey.id, wave.asked_version, wave.number, wave.shown
-    return Crossing(*where, view.level, first, second)
+    return Computing(*where, view.level, Crosstab(first, second))
 
 
 def fields(asked: dict[str, Any]) -> dict[str, Any]:

@@ -10,12 +10,19 @@ from markupsafe import Markup
 
 from analysis.charts import Bar, chart
 from analysis.core.domain import NO_ANSWER
+from analysis.core.options import (
+    ERRORS,
+    FAMILIES,
+    INTERVALS_OF_MODELS,
+    NO_ANSWERS,
+    PENALTIES,
+)
 from analysis.estimate.columns.of_survey import variable
-from analysis.study.regression import ERRORS, FAMILIES, INTERVALS, NO_ANSWERS, PENALTIES
+from analysis.study.verbs.model import ChosenModel
 from server.console.blueprint import View
 from server.console.columns import Names, asked_column, bars, known, wrong
 from server.store.work import Job
-from server.work.modelling import Modelling
+from server.work.computing import Computing
 
 #: The most predictors of a model: each multiplies the combinations of answers.
 MOST = 6
@@ -25,7 +32,7 @@ TABLES = {"model": "terms", "predicted": "predicted", "effects": "effects"}
 
 @dataclass(frozen=True)
 class Choice:
-    """A choice of a model: its name in `Modelling`, which is that of the command's option.
+    """A choice of a model: its name in `ChosenModel`, which is that of the command's option.
 
     `field` is its name in addresses and forms, and `words` what can be chosen, the usual first.
     `told` says in a title that the other was chosen.
@@ -44,7 +51,7 @@ class Choice:
 CHOICES = (
     Choice("errors", "errors", ERRORS, "robust errors"),
     # The address of a page may have an interval already: that of shares.
-    Choice("interval", "limits", INTERVALS, "Wald’s intervals"),
+    Choice("interval", "limits", INTERVALS_OF_MODELS, "Wald’s intervals"),
     Choice("no_answer", "no_answer", NO_ANSWERS, "no answer as a group"),
     Choice("penalty", "penalty", PENALTIES, "coefficients kept finite"),
 )
@@ -52,7 +59,7 @@ CHOICES = (
 MORE = ("family", "effects", *(choice.field for choice in CHOICES))
 
 
-def ask(view: View) -> Modelling:
+def ask(view: View) -> Computing:
     """Return the model that the address or form asks for."""
     wave, values = view.wave, request.values
     outcome, names = asked_column(wave.survey, "outcome"), known(wave.survey)
@@ -64,9 +71,7 @@ def ask(view: View) -> Modelling:
     family = _one_of("family", ("", *FAMILIES))
     chosen: dict[str, Any] = {one.name: _one_of(one.field, one.words) for one in CHOICES}
     where = wave.survey.id, wave.asked_version, wave.number, wave.shown
-    return Modelling(
-        *where,
-        level=view.level,
+    chosen_model = ChosenModel(
         outcome=outcome,
         predictors=tuple(predictors),
         together=values.get("product") == "yes",
@@ -74,6 +79,7 @@ def ask(view: View) -> Modelling:
         effects=values.get("effects") == "yes",
         **chosen,
     )
+    return Computing(*where, view.level, chosen_model)
 
 
 def _one_of(field: str, words: Sequence[str]) -> str:

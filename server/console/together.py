@@ -9,6 +9,7 @@ from flask import Response, abort, g, redirect, request
 from werkzeug.wrappers import Response as BaseResponse
 
 from analysis.core.csv_json import pieces
+from analysis.study.calibrated import CALIBRATED_COLUMNS
 from analysis.study.crosstab.row import Row
 from analysis.study.regression import Effect, Predicted, Term
 from server import access, work
@@ -21,7 +22,6 @@ from server.console.study import study_page
 from server.console.tables import send_table
 from server.extensions import the_store
 from server.store.work import Job
-from server.stored_calibration import CALIBRATED_COLUMNS
 from server.stored_results import Missing, Withheld, asked_now
 
 #: What can be asked for here: by the name of the work, and by the field of an address that asks.

@@ -12,6 +12,7 @@ import sys
 import threading
 from collections.abc import Callable
 from dataclasses import Field, asdict, fields
+from functools import partial
 from typing import Any, ClassVar, Protocol
 
 import rfc8785
@@ -32,6 +33,10 @@ class Asked(Protocol):
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
     @property
+    def name(self) -> str:
+        """The name of its kind, as it is stored."""
+
+    @property
     def survey(self) -> str:
         """The id of the survey that it is about."""
 
@@ -39,23 +44,21 @@ class Asked(Protocol):
         """Do the work, and return its result; raise ValueError with the reason if it cannot be."""
 
 
-def kinds() -> "dict[str, type[Asked]]":
-    """Return all kinds of work by their names; they are imported only when they are needed."""
+def _kinds() -> "dict[str, Callable[..., Asked]]":
+    """Return what reads each kind of work from its fields, by name, imported only when needed."""
     from server.work.auditing import Auditing
-    from server.work.calibrating import Calibrating
-    from server.work.crossing import Crossing
-    from server.work.modelling import Modelling
+    from server.work.computing import VERBS, Computing
     from server.work.planning import Planning
     from server.work.trial import Trial
 
-    return {
-        "crosstab": Crossing,
-        "model": Modelling,
-        "trial": Trial,
-        "audit": Auditing,
-        "calibrated": Calibrating,
-        "plan": Planning,
-    }
+    def computing(verb: Callable[..., Any], **values: Any) -> Asked:
+        where = {
+            each.name: values.pop(each.name) for each in fields(Computing) if each.name in values
+        }
+        return Computing(**where, verb=verb(**values))
+
+    verbs = {name: partial(computing, verb) for name, verb in VERBS.items()}
+    return {"trial": Trial, "audit": Auditing, "plan": Planning, **verbs}
 
 
 def key_of(asked: Asked) -> str:
@@ -85,16 +88,18 @@ def _written(asked: Asked) -> dict[str, Any]:
 
     So work from before a choice existed is found again.
     """
-    (name,) = (name for name, kind in kinds().items() if type(asked) is kind)
     values: dict[str, Any] = asdict(asked)
     usual = {field.name: field.default for field in fields(asked)}
-    return {"what": name, **{key: one for key, one in values.items() if one != usual[key]}}
+    if verb := getattr(asked, "verb", None):
+        values |= values.pop("verb")
+        usual |= {field.name: field.default for field in fields(verb)}
+    return {"what": asked.name, **{key: one for key, one in values.items() if one != usual[key]}}
 
 
 def read(asked: dict[str, Any]) -> Asked:
     """Return the work that was written down."""
     values = dict(asked)
-    return kinds()[values.pop("what")](**values)
+    return _kinds()[values.pop("what")](**values)
 
 
 _BEGINNING = threading.Lock()

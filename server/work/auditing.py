@@ -1,7 +1,7 @@
 """An audit of the database that a researcher asked for: it reads all reports again."""
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from server.audit.database import audit_database
 from server.clock import today
@@ -13,6 +13,7 @@ from server.work import Progress
 class Auditing:
     """An audit; a later `number` is another one."""
 
+    name: ClassVar[str] = "audit"
     survey: str
     number: int
 

@@ -1,7 +1,7 @@
 """The exact numbers of a plan, which a researcher looks at while approximations are shown."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from server.plan.page import SECTIONS, render_sections
 from server.plan.tables import Asked
@@ -17,6 +17,7 @@ class Planning:
     `version` is that of the draft, or of the survey: another version has another plan.
     """
 
+    name: ClassVar[str] = "plan"
     survey: str
     version: str
     respondents: int

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -65,6 +65,7 @@ class Trial:
     `expected` has for some questions what `analysis.survey.simulate.made_up_answers` expects.
     """
 
+    name: ClassVar[str] = "trial"
     survey: str
     version: str
     respondents: int

@@ -34,6 +34,7 @@ from server.clock import today
 from server.deliver import to_store
 from server.store import Place, Store
 from server.store.work import REFUSED
+from server.work.auditing import Auditing
 from server.work.process import main
 
 __all__ = ["at_once"]
@@ -289,7 +290,7 @@ def test_work_that_its_process_left_is_done_by_the_next(
     monkeypatch.setattr(work, "begin", lambda _: None)
     monkeypatch.setattr("server.work.process._end_with_parent", lambda: None)
     monkeypatch.setattr("os.nice", lambda _: 0)
-    asked = work.kinds()["audit"]("canteen", 1)  # type: ignore[call-arg]
+    asked = Auditing("canteen", 1)
     assert work.ask(store, asked)
     with store.database.doing_work() as alone:
         assert alone

@@ -19,10 +19,10 @@ from limits import computed
 from random_surveys import ID, random_survey, write_answers
 
 from analysis.core.domain import NO_ANSWER
+from analysis.core.options import FAMILIES
 from analysis.estimate.intervals import INTERVALS
 from analysis.estimate.rappor_files import RapporParams, map_row
 from analysis.privacy.ledger import LEDGERS
-from analysis.study.regression import FAMILIES
 from analysis.survey.survey import Survey
 from server.cli import COMMANDS
 from server.formats import FORMATS
@@ -108,6 +108,7 @@ def after_fieldwork(folder: Path, survey: Survey, draw: Random) -> Iterator[Word
     for text in ([], ["--methods"], ["--label"]):
         yield ["codebook", ID, *text, *db]
     yield ["plausibility", ID, *db]
+    yield ["rank", ID, *db]
     for form in _some(FORMATS, draw):
         yield ["export", ID, "--format", form, "--output", folder / f"reports.{form}", *db]
     yield ["export", ID, "--format", "parquet", "--parts", folder / "parts", *db]
@@ -117,7 +118,8 @@ def after_fieldwork(folder: Path, survey: Survey, draw: Random) -> Iterator[Word
     if tally.exists():
         yield ["tally", "merge", tally]
         yield ["estimate", ID, "--tally", tally]
-        yield ["plausibility", ID, "--tally", tally]
+        yield ["plausibility", tally]
+        yield ["rank", tally]
     for question in survey.questions:
         terms, is_first = [*question.domain.terms], question is survey.questions[0]
         about = list(_about(question.id, terms, question.domain.no_answer, db))

@@ -138,7 +138,8 @@ def test_other_versions_and_waves_are_not_added(
     assert "expected version abc" in refused(*asked, "--version", "abc")
     assert "expected survey other" in refused("estimate", "other", "--tally", two[0])
     assert run(*asked, "--wave", "all").exit_code == run(*asked, "--wave", 1).exit_code == 0
-    for more in (["--db", "x.db"], ["--batch"], ["--margins", "x.toml"]):
+    assert "the reports of each respondent" in refused(*asked, "--margins", "x.toml")
+    for more in (["--db", "x.db"], ["--batch"]):
         assert run(*asked, *more).exit_code == 2
     assert run("estimate", "canteen", "--survey", "x.json").exit_code == 2
 

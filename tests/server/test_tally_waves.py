@@ -228,7 +228,7 @@ def test_groups_are_compared_by_pairs_of_reports(
         assert stored.exit_code == counted.exit_code == 0, counted.output
         assert (counted.stdout, counted.stderr) == (stored.stdout, stored.stderr)
     groups = "compare", survey.id, "bits", "--groups", "team"
-    assert '"pairs-1"' in refused(*groups, "--tally", files[0])
+    assert "got a tally" in refused(*groups, "--tally", files[0])
     assert "got it 2 times" in refused(*groups, "--tally", pairs, "--tally", pairs)
 
 

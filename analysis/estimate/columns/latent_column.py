@@ -8,13 +8,14 @@ import numpy as np
 from scipy.special import chdtrc, ndtri, stdtrit
 
 from analysis.core.errors import DataError
+from analysis.core.options import EM
 from analysis.estimate import Floats, Ints
 from analysis.estimate.columns import Column, left_inverse
 from analysis.estimate.columns.latent import BORDER, Fitted, Law, fitted
 from analysis.estimate.columns.measured import FitTest, IntervalOptions
 from analysis.estimate.columns.sample import Sample, one_by_one
 from analysis.estimate.columns.totals import times_population
-from analysis.estimate.constrained import EM, Constrained
+from analysis.estimate.constrained import Constrained
 from analysis.estimate.estimates import Estimate
 from analysis.estimate.intervals import FEW, Interval
 from analysis.estimate.quantity import Quantity, people_directly

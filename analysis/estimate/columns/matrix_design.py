@@ -11,6 +11,7 @@ import numpy as np
 from analysis.core.domain import Categories
 from analysis.core.epsilon import LARGEST, SMALLEST
 from analysis.core.errors import SurveyError
+from analysis.core.options import EM, NORM_SUB
 from analysis.estimate import Floats, Ints
 from analysis.estimate.columns import Column, from_matrix
 from analysis.estimate.columns.estimate import column_estimates, support_of
@@ -18,7 +19,7 @@ from analysis.estimate.columns.keys import named_part, rows_of, yes_first
 from analysis.estimate.columns.measured import Cells, FitTest, IntervalOptions, Precision, shares_of
 from analysis.estimate.columns.sample import Sample
 from analysis.estimate.columns.totals import column_totals
-from analysis.estimate.constrained import EM, NORM_SUB, Constrained, most_likely, norm_sub
+from analysis.estimate.constrained import Constrained, most_likely, norm_sub
 from analysis.estimate.estimates import Estimate
 from analysis.estimate.intervals import INTERVALS
 from analysis.estimate.totals import PopulationTotal

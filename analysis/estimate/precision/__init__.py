@@ -1,6 +1,5 @@
 """The precision of a design before anybody is asked: laws of reports, and half-widths."""
 
-from analysis.estimate.precision.check import MOST_RESPONDENTS
 from analysis.estimate.precision.curves import (
     EPSILONS,
     Point,
@@ -13,7 +12,6 @@ from analysis.estimate.precision.truth import Stated, shares_of_answers, truth_o
 
 __all__ = [
     "EPSILONS",
-    "MOST_RESPONDENTS",
     "LikelyResult",
     "Point",
     "Stated",

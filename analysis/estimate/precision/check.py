@@ -1,9 +1,7 @@
 """The limit of respondents of a design."""
 
 from analysis.core.errors import check_count
-
-#: The most respondents of a plan.
-MOST_RESPONDENTS = 10**9
+from analysis.core.options import MOST_RESPONDENTS
 
 
 def check_respondents(respondents: int) -> None:

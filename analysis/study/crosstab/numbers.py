@@ -26,7 +26,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Numbers:
+class Amounts:
     """A number of n respondents.
 
     Attributes
@@ -43,13 +43,13 @@ class Numbers:
     possible: tuple[float, float] = (-inf, inf)
 
     @classmethod
-    def known(cls, name: str, numbers: Array) -> "Numbers":
+    def known(cls, name: str, numbers: Array) -> "Amounts":
         """Return numbers that were not randomized."""
         powers = np.column_stack([np.ones_like(numbers), numbers, numbers**2])
         return cls(name, powers, (float(numbers.min()), float(numbers.max())))
 
     @classmethod
-    def of_column(cls, column: Column) -> "Numbers":
+    def of_column(cls, column: Column) -> "Amounts":
         """Return the amounts of a column's values. Of two values, one counts as 1.
 
         Raises
@@ -88,7 +88,7 @@ def _moments(products: Array, weights: Array | None) -> tuple[Array, Array]:
 
 
 def correlation_of_numbers(
-    first: Numbers, second: Numbers, confidence_level: float = 0.95, weights: Array | None = None
+    first: Amounts, second: Amounts, confidence_level: float = 0.95, weights: Array | None = None
 ) -> Finding:
     """Return the correlation of two numbers of the same respondents.
 
@@ -103,7 +103,7 @@ def correlation_of_numbers(
 def mean_in_group(
     column: Column,
     group: int,
-    numbers: Numbers,
+    numbers: Amounts,
     confidence_level: float = 0.95,
     weights: Array | None = None,
 ) -> Finding:
@@ -124,9 +124,9 @@ def mean_in_group(
 
 
 def number_rows(
-    first: Numbers | None,
+    first: Amounts | None,
     groups: Column | None,
-    second: Numbers,
+    second: Amounts,
     confidence_level: float = 0.95,
     weights: Array | None = None,
 ) -> list[Row]:
@@ -134,10 +134,10 @@ def number_rows(
 
     Parameters
     ----------
-    first : Numbers, optional
+    first : Amounts, optional
     groups : Column, optional
         A randomized question of the same respondents; `first` may be its amounts.
-    second : Numbers
+    second : Amounts
     confidence_level : float
         The level of each single interval, in (0, 1).
     weights : (n,) array, optional

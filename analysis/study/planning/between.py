@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from analysis.core.domain import NO_ANSWER
+from analysis.core.options import MOST_RESPONDENTS
 from analysis.estimate.columns import Column
 from analysis.estimate.columns.of_survey import columns_of
 from analysis.estimate.intervals import check_level
-from analysis.estimate.precision.check import MOST_RESPONDENTS
 from analysis.study.planning.check import OutOfReach
 from analysis.study.planning.power import check_power
 from analysis.survey.question import Question

@@ -9,7 +9,8 @@ from analysis.core.domain import Estimand
 from analysis.core.epsilon import LARGEST, SMALLEST, TooCoarse
 from analysis.core.errors import check_positive
 from analysis.core.memory import forever_of
-from analysis.estimate.precision.check import MOST_RESPONDENTS, check_respondents
+from analysis.core.options import MOST_RESPONDENTS
+from analysis.estimate.precision.check import check_respondents
 from analysis.mechanisms.selection import choose
 from analysis.study.planning.check import OutOfReach
 from analysis.study.planning.half_width import expected

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import ndtr, ndtri, stdtrit
 
+from analysis.core.options import MOST_RESPONDENTS
 from analysis.estimate import Floats
 from analysis.estimate.intervals import check_level
-from analysis.estimate.precision.check import MOST_RESPONDENTS, check_respondents
+from analysis.estimate.precision.check import check_respondents
 from analysis.study.planning.check import OutOfReach
 from analysis.study.planning.needed import least
 from analysis.study.planning.one_sample import Side, TrueShares, share_powers

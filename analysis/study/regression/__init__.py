@@ -7,37 +7,31 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
+from analysis.core.options import (
+    ERRORS,
+    FAMILIES,
+    INTERVALS_OF_MODELS,
+    NO_ANSWERS,
+    PENALTIES,
+)
 from analysis.estimate.columns import Column, check_columns
 from analysis.estimate.intervals import check_level
 from analysis.study.regression.agreement import LAWS
 from analysis.study.regression.debiased import debiased
 from analysis.study.regression.effects import average_effects
 from analysis.study.regression.likeliest import likeliest
-from analysis.study.regression.penalty import PENALIZED, PENALTIES
+from analysis.study.regression.penalty import PENALIZED
 from analysis.study.regression.predicted import Predictor, predicted
-from analysis.study.regression.response import FAMILIES
 from analysis.study.regression.result import Effect, Predicted, Regression, Term
 from analysis.study.regression.table import Table, table
 
 __all__ = [
-    "ERRORS",
-    "FAMILIES",
-    "INTERVALS",
-    "NO_ANSWERS",
-    "PENALTIES",
     "Effect",
     "Predicted",
     "Regression",
     "Term",
     "regress",
 ]
-
-#: Kinds of standard errors.
-ERRORS = ("observed", "sandwich")
-#: Kinds of intervals and tests.
-INTERVALS = ("profile", "wald")
-#: How respondents without an answer are treated.
-NO_ANSWERS = ("left-out", "category")
 
 
 class Known(Protocol):
@@ -165,7 +159,7 @@ def regress(
     for name, got, expected in (
         ("family", family, FAMILIES),
         ("se", se, ERRORS),
-        ("interval", interval, INTERVALS),
+        ("interval", interval, INTERVALS_OF_MODELS),
         ("no_answer", no_answer, NO_ANSWERS),
         ("penalty", penalty, PENALTIES),
     ):

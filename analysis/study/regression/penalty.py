@@ -19,7 +19,6 @@ from scipy.special import expit
 
 Array = NDArray[np.float64]
 
-PENALTIES = ("none", "log-f")
 #: Families whose coefficients are logarithms of odds ratios, or of ratios of counts.
 PENALIZED = ("logistic", "multinomial", "poisson")
 #: An interval reflects the prior alone if it has at least this fraction of the prior's width.

@@ -10,8 +10,6 @@ from analysis.estimate.columns import Column
 from analysis.study.regression.levels import levels
 from analysis.study.regression.outcome import Categories, Counts, Gaussian, Outcome
 
-FAMILIES = ("logistic", "multinomial", "linear", "poisson")
-
 
 @dataclass(frozen=True)
 class Response:

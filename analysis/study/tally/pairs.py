@@ -12,7 +12,6 @@ from analysis.core.reports import Reports
 from analysis.estimate.columns import Column
 from analysis.estimate.columns.of_reports import chosen_columns, columns_of_reports
 from analysis.study.methods import Fieldwork, simulated_of
-from analysis.study.tally.json_file import read_json
 from analysis.study.tally.statement import Statement, read_whole, whole_number
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey
@@ -80,19 +79,12 @@ class CountedRows(Statement):
         return columns, [*notes, *filter(None, [told])]
 
 
-def read_rows(name: str, content: bytes, survey: Survey | None = None) -> CountedRows:
-    """Return the counts of a file that `CountedRows.to_json` made.
+def rows_in(data: Any, survey: Survey | None = None) -> CountedRows:
+    """Return the counts of JSON that `CountedRows.to_json` made.
 
-    Raises
-    ------
-    DataError
-        If it is not such a file, or if it has an impossible report.
+    Raise ValueError, or another error that `read_json` turns into a message, if it is something
+    else, or if it has an impossible report.
     """
-    rows: CountedRows = read_json(name, content, lambda data: _rows(data, survey))
-    return rows
-
-
-def _rows(data: Any, survey: Survey | None) -> CountedRows:
     stated, reports = read_whole(data, KIND, {"questions", "rows"}, survey)
     if reports > MOST:
         raise ValueError(f"reports: expected at most {MOST:,} for a table, got {reports:,}")

@@ -1,4 +1,4 @@
-"""Estimates of a stored wave, calibrated to known shares of the population."""
+"""Estimates of a wave, calibrated to known shares of the population."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -12,9 +12,9 @@ from analysis.estimate.calibration.margins import LEAST, Margin, TooNoisy
 from analysis.estimate.columns import Column
 from analysis.estimate.columns.of_survey import column_names, has_columns, rounding
 from analysis.estimate.estimates import ESTIMATE_COLUMNS, Estimate, estimate_rows
+from analysis.study.sources.counted import CountedWave
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey
-from server.stored_results import StoredWave
 
 #: The largest ε that is tried, in tenths, if a margin's own is too small.
 _MOST_TENTHS = 101
@@ -31,13 +31,13 @@ class CalibratedWave:
 
 
 def calibrated(
-    stored: StoredWave, shares: Mapping[str, Mapping[str, float]], level: float
+    stored: CountedWave, shares: Mapping[str, Mapping[str, float]], level: float
 ) -> CalibratedWave:
     """Return the estimates of all questions that can be calibrated and are no margin.
 
     Parameters
     ----------
-    stored : StoredWave
+    stored : CountedWave
         Its reports are needed, since tallies do not show which two answers one person gave.
     shares : mapping
         By question, or ``question.option``, the share of each answer in the population.
@@ -46,10 +46,9 @@ def calibrated(
 
     Raises
     ------
-    Missing
-        If a margin is no question of the survey, or reports were deleted.
     ValueError
-        If a margin's shares do not fit its question, or respondents are too few for the noise.
+        If a margin is no question of the survey, if its shares do not fit its question, if reports
+        were deleted, or if respondents are too few for the noise.
     """
     margins = list(shares)
     rows: list[Estimate] = []
@@ -87,7 +86,7 @@ def calibrated(
 
 
 def calibrated_rows(
-    stored: StoredWave, shares: Mapping[str, Mapping[str, float]], level: float
+    stored: CountedWave, shares: Mapping[str, Mapping[str, float]], level: float
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """Return the table of calibrated estimates beside those that are not, and notes on it.
 
@@ -129,7 +128,7 @@ def _epsilon_needed(survey: Survey, margin: Margin) -> float | None:
 
 
 def _of_column(
-    stored: StoredWave,
+    stored: CountedWave,
     question: Question,
     place: int,
     calibration: Calibration,

@@ -1,0 +1,203 @@
+"""Models of what respondents answered."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+from analysis.core.options import (
+    ERRORS,
+    FAMILIES,
+    INTERVALS_OF_MODELS,
+    NO_ANSWERS,
+    PENALTIES,
+)
+from analysis.study.verbs import (
+    Answer,
+    Progress,
+    Table,
+    Verb,
+    argument,
+    choice,
+    flag,
+    option,
+)
+
+if TYPE_CHECKING:
+    from analysis.estimate.columns import Column
+    from analysis.study.regression import Regression
+    from analysis.study.sources import Source
+
+#: The facts about a fit as a whole.
+FIT = (
+    "n",
+    "log_likelihood",
+    "parameters",
+    "aic",
+    "converged",
+    "boundary",
+    "se_type",
+    "clusters",
+    "interval",
+    "penalty",
+)
+
+
+@dataclass(frozen=True)
+class Model(Verb):
+    """Print a model of what respondents reported, such as "harassed ~ team".
+
+    In formulas, write _ for each - of a question's id, and question_option for one of several
+    options. Of a survey, both sides are randomized, since the collector knows nothing else about a
+    respondent. A formula is a program: run none that you do not trust.
+    """
+
+    formula: str = argument("FORMULA")
+    family: str = choice(FAMILIES, "Distribution of the outcome.")
+    errors: str = choice(
+        ERRORS,
+        "Standard errors: from the observed information, or robust. If randomized predictors "
+        "explain a number or a count, robust errors use corrected scores.",
+    )
+    effects: bool = flag("Print average marginal effects of each predictor instead.")
+    offset: str | None = option(
+        None,
+        "For a Poisson model: a known column, or an expression of one such as log(hours), that is "
+        "added to the logarithm of the mean.",
+        metavar="COLUMN",
+    )
+    no_answer: str = choice(
+        NO_ANSWERS, "Model those who answered, or treat no-answer as a value like any other."
+    )
+    penalty: str = choice(
+        PENALTIES,
+        "Keep estimates finite: log-F(1, 1) priors on all coefficients except the intercept.",
+    )
+    interval: str = choice(
+        INTERVALS_OF_MODELS,
+        "Kind of intervals and tests; with robust errors or weights only Wald's.",
+    )
+    predicted: bool = flag("Print the prediction for each answer instead.")
+    random: str | None = option(
+        None,
+        "For a logistic model of a table from elsewhere: known clusters, such as schools, whose "
+        "log-odds differ by a normal random intercept.",
+        metavar="COLUMN",
+    )
+    is_long = True
+
+    @property
+    def needs(self) -> Sequence[str]:
+        return ("reports",) if self.random is None else ("reports", "design")
+
+    def answer(
+        self, sources: "Sequence[Source]", level: float, progress: Progress | None = None
+    ) -> Answer:
+        from analysis.study.regression import Effect, Predicted, Term, regress
+
+        (source,) = sources
+        more = [self.offset] if self.offset else []
+        more += [f"`{self.random}`"] if self.random else []
+        robust = self.family == "linear" and self.errors == "sandwich"
+        found = source.modelled(self.formula, more, robust)
+        model = regress(
+            found.formula,
+            found.columns,
+            found.known,
+            confidence_level=level,
+            progress=progress,
+            se=self.errors,
+            **{name: getattr(self, name) for name in _SHARED},
+            offset=self.offset,
+            random=self.random,
+            **found.drawn,
+        )
+        whole, tables = told(model), dict[str, Table]()
+        for name, kind in (("terms", Term), ("predicted", Predicted), ("effects", Effect)):
+            whole[name] = [row | source.made_up for row in whole[name]]
+            columns = [field.name for field in fields(kind)]
+            tables[name] = Table(whole[name], [*columns, *source.made_up])
+        chosen = "predicted" if self.predicted else "effects" if self.effects else "terms"
+        printed = [tables[chosen]]
+        if chosen == "terms":
+            printed.append(Table([{name: whole[name] for name in FIT}], FIT))
+        none = ["this model has no average marginal effects: it has no likelihood or estimate"]
+        lacking = self.effects and not model.effects
+        return Answer(printed, found.notes, [*none * lacking, *model.messages], whole)
+
+
+#: The options of `regress` that have the same names here.
+_SHARED = ("family", "interval", "no_answer", "penalty", "effects")
+
+
+@dataclass(frozen=True)
+class ChosenModel:
+    """The model of chosen columns of a survey: nothing in its formula comes from anybody else.
+
+    An empty `family` is the usual one for the outcome. With `together`, products of predictors are
+    terms, too. Choices from `errors` on are those of `Model`.
+    """
+
+    outcome: str
+    predictors: Sequence[str]
+    together: bool
+    family: str
+    errors: str
+    interval: str = "profile"
+    no_answer: str = "left-out"
+    penalty: str = "none"
+    effects: bool = False
+
+    @property
+    def formula(self) -> str:
+        """The formula of the chosen columns."""
+        quoted = [_quoted(name) for name in (self.outcome, *self.predictors)]
+        return f"{quoted[0]} ~ {(' * ' if self.together else ' + ').join(quoted[1:])}"
+
+    def result(self, source: "Any", level: float, progress: Progress) -> dict[str, Any]:
+        """Return the JSON of a model, its formula and family, and notes on its columns."""
+        from analysis.estimate.columns.of_survey import variable
+        from analysis.study.regression import regress
+
+        columns, notes = source.columns((self.outcome, *self.predictors))
+        by_name = {variable(column.name): column for column in columns}
+        family = self.family or family_for(by_name[variable(self.outcome)])
+        model = regress(
+            self.formula,
+            by_name,
+            {},
+            se=self.errors,
+            **{name: getattr(self, name) for name in _SHARED} | {"family": family},
+            confidence_level=level,
+            progress=progress,
+        )
+        return {"formula": self.formula, "family": family, "notes": list(notes), **told(model)}
+
+
+def _quoted(name: str) -> str:
+    """Return the name of a column as formulas take it: some have to stand between backticks."""
+    from keyword import iskeyword
+
+    from analysis.estimate.columns.of_survey import variable
+
+    plain = variable(name)
+    return plain if plain.isidentifier() and not iskeyword(plain) else f"`{plain}`"
+
+
+def family_for(outcome: "Column") -> str:
+    """Return the usual family of a randomized outcome, which depends on its values."""
+    if outcome.amounts is not None:
+        return "linear"
+    return "logistic" if len(outcome.answers) == 2 else "multinomial"
+
+
+def told(model: "Regression") -> dict[str, Any]:
+    """Return a model as JSON: its terms, its fit, messages, and predictions."""
+    from analysis.study.infinities import without_infinities
+
+    return {
+        "terms": [without_infinities(asdict(term)) for term in model.terms],
+        **{name: getattr(model, name) for name in FIT},
+        "messages": list(model.messages),
+        "predicted": [without_infinities(asdict(row)) for row in model.predicted],
+        "effects": [asdict(row) for row in model.effects],
+    }

@@ -1,0 +1,179 @@
+"""Verbs: one command for waves, tallies, bundles and tables from elsewhere, with the same words."""
+
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import MISSING, fields
+from pathlib import Path
+
+import pytest
+from command_line import refused, run, table
+
+from analysis.core.options import INTERVALS_OF_SHARES
+from analysis.estimate.intervals import INTERVALS
+from analysis.study.verbs import Option, Verb
+from analysis.survey.simulate import payloads
+from analysis.survey.survey import Survey
+from analysis.survey.survey_file import read_survey
+from server.cli import COMMANDS
+from server.commands import verbs
+from server.deliver import to_store
+from server.store import Store
+
+ELSEWHERE = Path(__file__).parents[2] / "examples/elsewhere"
+#: What `analyze` is asked about each table, beside its estimates: every mode, and every option.
+ASKED = {
+    "dice": [
+        "--table joined",
+        "--table joined --table age",
+        "--table joined --table town --tests --json",
+        "--table joined --table town --table age",
+        "--rank joined --rank town --level 0.9",
+        "--model 'joined ~ age + town' --interval wald",
+        "--model 'joined ~ age' --effects --random town",
+        "--model 'age ~ joined' --family linear --errors sandwich --json",
+        "--model 'joined ~ town' --penalty log-f --no-answer category",
+        "--constrained em --simultaneous --interval wilson",
+    ],
+    "direct": ["--difference asked thrown", "--difference asked work --interval wilson"],
+    "extended-crosswise": ["--tests"],
+    "scrambled": ["--totals --population 5000", "--model 'income ~ age' --family linear"],
+}
+
+
+def _elsewhere() -> Iterator[str]:
+    for path in sorted(ELSEWHERE.glob("*.toml")):
+        files = f"{path.with_suffix('.csv')} --design {path}"
+        for words in ("", *ASKED.get(path.stem, ())):
+            yield f"{files} {words}"
+
+
+@pytest.mark.parametrize("words", [*_elsewhere()], ids=lambda words: words.rpartition("/")[2])
+def test_analyze_prints_what_the_command_prints_that_it_names(words: str) -> None:
+    older = run("analyze", *shlex.split(words))
+    if older.exit_code:
+        assert "sandwich" in older.stderr, older.stderr  # scrambled numbers need robust errors
+        return
+    *told, named = older.stderr.splitlines()
+    program, *newer = shlex.split(named.removeprefix("analyze is an older name for: "))
+    assert program == "deniable"
+    result = run(*newer)
+    assert result.exit_code == 0, result.output
+    assert result.stdout == older.stdout
+    assert result.stderr.splitlines() == told
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory, survey_text: str) -> Path:
+    """Return a folder with a closed wave of 600 people: a database, a tally, pairs and a bundle."""
+    folder = tmp_path_factory.mktemp("verbs")
+    (folder / "canteen.toml").write_text(survey_text)
+    survey = read_survey(folder / "canteen.toml")
+    store = Store(folder / "canteen.db", create=True)
+    store.surveys.publish(survey)
+    store.surveys.open_wave(survey.id)
+    _answer(store, survey)
+    store.surveys.close_waves(survey.id)
+    store.close()
+    database = "--db", folder / "canteen.db"
+    for words in (
+        ("tally", "export", survey.id, "--output", folder / "tally.json", *database),
+        ("bundle", survey.id, "--output", folder / "study.zip", *database),
+        ("export", survey.id, "--format", "parquet", "--parts", folder / "parts", *database),
+    ):
+        assert run(*words).exit_code == 0
+    pairs = "--pairs", "meat", "dish", "--output", folder / "pairs.json"
+    assert run("recount", folder / "parts", *pairs).exit_code == 0
+    return folder
+
+
+def _answer(store: Store, survey: Survey) -> None:
+    people = [{"meat": "yes", "dish": "roast", "price": "12"}] * 200
+    people += [{"meat": "no", "dish": "soup", "price": "8"}] * 400
+    to_store(store, survey.id, payloads(survey, people, 1, seed=2), lambda _: None)
+
+
+@pytest.mark.parametrize(
+    ("words", "files"),
+    [
+        ("estimate {} --totals", ("tally.json", "study.zip")),
+        ("rank {}", ("tally.json", "study.zip")),
+        ("plausibility {}", ("tally.json", "study.zip")),
+        ("test {} meat --shares yes=1/3,no=1/2,no-answer=1/6", ("tally.json", "study.zip")),
+        ("crosstab {} meat dish", ("pairs.json", "study.zip")),
+        ("compare {} meat --groups dish", ("pairs.json", "study.zip")),
+        ("regress {} 'meat ~ price'", ("study.zip",)),
+        ("codebook {}", ("tally.json",)),
+    ],
+)
+def test_a_file_answers_as_its_database_does(
+    folder: Path, words: str, files: tuple[str, ...]
+) -> None:
+    stored = run(*shlex.split(words.format("canteen")), "--db", folder / "canteen.db")
+    assert stored.exit_code == 0, stored.output
+    for file in files:
+        assert run(*shlex.split(words.format(folder / file))).stdout == stored.stdout, file
+
+
+def test_a_verb_refuses_a_source_that_lacks_what_it_needs_in_one_sentence(folder: Path) -> None:
+    tally, pairs = folder / "tally.json", folder / "pairs.json"
+    dice = [ELSEWHERE / "dice.csv", "--design", ELSEWHERE / "dice.toml"]
+    reports = "(of a database, a bundle, or recount --pairs), got a tally"
+    counts = "on every question, got counts of rows of reports"
+    for words, told in (
+        (["crosstab", tally, "meat", "dish"], reports),
+        (["regress", tally, "meat ~ dish"], reports),
+        (["estimate", pairs], counts),
+        (["plausibility", pairs], counts),
+        (["trend", *dice[:1], "joined", *dice[1:]], "expected a wave of a survey, got a table"),
+        (["compare", tally, "meat", "--with", "dish"], "with its --design, got a tally"),
+        (["estimate", *dice, "--deff"], "every question, got a table from elsewhere"),
+    ):
+        assert told in refused(*words)
+
+
+def test_a_word_with_a_dot_or_a_slash_is_a_file_and_any_other_an_id(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    Path("canteen").write_bytes(Path("tally.json").read_bytes())
+    named = table(run("estimate", "./canteen"))
+    assert named == table(run("estimate", "canteen", "--tally", "canteen"))
+    for words, told in (
+        (("estimate", "canteen", "--design", "x.toml"), "--design goes with a file"),
+        (("estimate", "./canteen", "--db", "canteen.db"), "--db goes with the id of a survey"),
+        (("rank", "x.csv", "--design", "x.toml", "--wave", "1"), "--wave goes with the id"),
+    ):
+        result = run(*words)
+        assert result.exit_code == 2
+        assert told in result.stderr
+    assert "expected wave 2, got 1" in refused("estimate", "./canteen", "--wave", "2")
+
+
+def _commands() -> list[type[Verb]]:
+    return [each for kind in Verb.__subclasses__() for each in (kind, *kind.__subclasses__())]
+
+
+def test_each_field_of_a_verb_is_an_option_with_a_sentence() -> None:
+    for verb in _commands():
+        for field in fields(verb):
+            about: Option = field.metadata["option"]
+            assert about.is_argument or ". " in f"{about.help} ", field
+            assert about.is_argument or field.default is not MISSING or about.metavar
+    assert tuple(INTERVALS) == INTERVALS_OF_SHARES
+
+
+def test_the_help_of_a_verb_needs_neither_numpy_nor_scipy() -> None:
+    names = [name for name, (place, _) in COMMANDS.items() if place.startswith("verbs.")]
+    assert {name for name, value in vars(verbs).items() if hasattr(value, "params")} >= {*names}
+    program = (
+        "import sys; from click.testing import CliRunner; from server.cli import main\n"
+        "for name in sys.argv[1:]:\n"
+        "    assert CliRunner().invoke(main, [name, '--help']).exit_code == 0\n"
+        "print(sorted({'numpy', 'scipy', 'flask'} & {*sys.modules}))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, "analyze", *names], capture_output=True, text=True
+    )
+    assert done.stdout == "[]\n", done.stderr
