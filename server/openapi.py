@@ -10,7 +10,7 @@ from decimal import Decimal
 from functools import cache
 from importlib.metadata import version
 from types import NoneType
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, get_args, get_origin
 
 import msgspec
 from flask import Blueprint, Response, jsonify
@@ -18,6 +18,7 @@ from flask import Blueprint, Response, jsonify
 from analysis.core.channels import CHANNELS
 from analysis.core.channels.sampled_subset import SampledSubset
 from analysis.core.options import FAMILIES
+from analysis.core.table import columns_in
 from analysis.estimate.estimates import Estimate
 from analysis.estimate.plausibility import Plausibility
 from analysis.estimate.totals import PopulationTotal
@@ -335,11 +336,12 @@ def _row(kind: type, asked_for: type | None = None, **before: Schema) -> Schema:
 
 def _columns(kind: type, *others: str) -> dict[str, Schema]:
     columns: dict[str, Schema] = {}
-    for name, hint in get_type_hints(kind).items():
+    for name, (hint, meaning) in columns_in(kind).items():
+        told = {"description": meaning} if meaning else {}
         if get_origin(hint) in _STRUCTURES:
-            columns[name] = _STRUCTURES[get_origin(hint)]
+            columns[name] = told | _STRUCTURES[get_origin(hint)]
             continue
         types = list(dict.fromkeys(_TYPES[part] for part in get_args(hint) or (hint,)))
         types += [other for other in others if other not in types]
-        columns[name] = {"type": types if types[1:] else types[0]}
+        columns[name] = told | {"type": types if types[1:] else types[0]}
     return columns

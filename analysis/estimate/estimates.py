@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import lru_cache
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.random import Generator
@@ -36,21 +36,27 @@ class Estimate:
     ``detected`` and ``collisions`` (`analysis.estimate.text`).
     """
 
-    question: str
-    kind: str
-    term: str
-    label: str
-    estimate: float | None
-    std_error: float | None
-    conf_low: float
-    conf_high: float
-    conf_level: float
-    conf_method: str
-    n: int
-    n_eff: float | None
-    epsilon: float
-    mechanism: str
-    flag: str
+    question: Annotated[str, "Id of the question."]
+    kind: Annotated[str, "Kind of the question."]
+    term: Annotated[str, "Value, no-answer, mean, variance, q25, median or q75."]
+    label: Annotated[str, "Text of the value, in the survey's first language."]
+    estimate: Annotated[
+        float | None,
+        "Unbiased estimate, not clipped: a share can lie below 0 or above 1.",
+    ]
+    std_error: Annotated[float | None, "Standard error, including that of randomization."]
+    conf_low: Annotated[float, "Lower end of the confidence interval."]
+    conf_high: Annotated[float, "Upper end of the confidence interval."]
+    conf_level: Annotated[float, "Confidence level."]
+    conf_method: Annotated[str, "Method of the interval."]
+    n: Annotated[int, "Reports on the question."]
+    n_eff: Annotated[
+        float | None,
+        "Number of people who, asked directly, would give the same standard error.",
+    ]
+    epsilon: Annotated[float, "ε of one report."]
+    mechanism: Annotated[str, "Name of the mechanism."]
+    flag: Annotated[str, "Remarks, joined by semicolons."]
 
     @classmethod
     def of(cls, quantity: Quantity, level: float, label: str, **asked: Any) -> "Estimate":

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 from analysis.core.csv_json import REPORT
 from analysis.core.domain import NO_ANSWER, Estimand
@@ -16,50 +16,55 @@ from analysis.survey.survey import Survey
 class Code:
     """One value of one question. Its fields are the columns of the codebook.
 
-    `variable` is the name of the column of reports. `weight` is that of the column of debiased
-    weights of this value, and is empty if there is none. `code` is the report that stands for this
-    value; None if reports are sets, bits, or symbols that stand for no value. `cells` says how the
-    column of reports writes them. `missing` says what an empty cell means, and is empty if there
-    can be none. `score` is what the value counts for in the mean of a scale; None if it has none.
-    `divisor` is the column of weights whose mean divides that of `weight`: the share
-    of those who gave a number. It is empty if everybody gives one. `draw` is the id of the table of
-    questions that were drawn together, if the question is in one. `portion` is the proportion of
-    people who were asked. `p` and `q` are the probabilities that a report supports the value if it
-    is true, and if another is true; None if reports do not support values. `epsilon` is that of one
-    report. `asked` is the condition under which a question is shown. `reason` is the author's
-    reason for this ε, and is empty if none is given. `earlier_labels` are those of earlier versions
-    that were declared to mean the same, joined by ``|`` between spaces.
+    `code` is None if reports are sets, bits, or symbols that stand for no value. `weight`,
+    `missing`, `reason` and `divisor` are empty if there is none: `divisor` is the share of those
+    who gave a number, if not everybody does. `score` is None if a value has none, and `p` and `q`
+    are None if reports do not support values.
 
-    `chances` are the probabilities of the reports 0, 1, 2, ... if this value is true. They are
-    empty for numbers, and if reports are not such integers or have cohorts. `randomizer` has the
-    encoder and the channel with their whole numbers (docs/protocol.md), which give the probability
-    of every report under every answer. For questions that are drawn together, it is that of the
-    draw.
+    `chances` are empty for numbers, and if reports are not integers from 0 on or have cohorts.
+    `randomizer` gives the probability of every report under every answer. For questions that are
+    drawn together, it is that of the draw.
     """
 
-    variable: str
-    code: int | None
-    cells: str
-    missing: str
-    question: str
-    kind: str
-    text: str
-    asked: str
-    value: str
-    label: str
-    score: float | None
-    weight: str
-    divisor: str
-    draw: str
-    portion: float
-    mechanism: str
-    epsilon: float
-    p: float | None
-    q: float | None
-    reason: str
-    earlier_labels: str
-    chances: list[float]
-    randomizer: dict[str, Any]
+    variable: Annotated[str, "Column of the reports."]
+    code: Annotated[int | None, "Report that stands for this value, if there is one."]
+    cells: Annotated[str, "Form of the reports in their column."]
+    missing: Annotated[str, "Meaning of an empty cell in that column."]
+    question: Annotated[str, "Id of the question."]
+    kind: Annotated[str, "Kind of the question."]
+    text: Annotated[str, "Wording of the question."]
+    asked: Annotated[str, "Condition under which the question is shown."]
+    value: Annotated[str, "The promise; in the codebook, the id of the value."]
+    label: Annotated[str, "Text of the value, in the survey's first language."]
+    score: Annotated[
+        float | None,
+        "What the value counts for in a scale's mean; in scores.csv, what a count adds to the "
+        "sum of supports or scores.",
+    ]
+    weight: Annotated[
+        str,
+        "Column of the weights whose mean is the share of this value, or the mean.",
+    ]
+    divisor: Annotated[str, "Column of the weights by whose mean the mean of `weight` is divided."]
+    draw: Annotated[
+        str,
+        "Id of the table of questions that were drawn together, if the question is in one.",
+    ]
+    portion: Annotated[float, "Proportion of people who were asked the question."]
+    mechanism: Annotated[str, "Name of the mechanism."]
+    epsilon: Annotated[float, "ε of one report."]
+    p: Annotated[float | None, "Probability that a report supports the value if it is true."]
+    q: Annotated[float | None, "Probability that a report supports the value if another is true."]
+    reason: Annotated[str, "The author's reason for this ε."]
+    earlier_labels: Annotated[str, "Labels of the value in earlier versions, joined by |."]
+    chances: Annotated[
+        list[float],
+        "Probabilities of the reports 0, 1, 2, ... under this value, joined by |.",
+    ]
+    randomizer: Annotated[
+        dict[str, Any],
+        "Encoder and channel with their whole numbers, as docs/protocol.md has them.",
+    ]
 
 
 def codebook(survey: Survey, corrected: Sequence[Survey] = ()) -> list[Code]:

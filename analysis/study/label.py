@@ -6,6 +6,7 @@ protects, the model, and how spending adds up.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Annotated
 
 from analysis.core.epsilon import MICRO
 from analysis.privacy.ledger import in_epsilon
@@ -18,8 +19,8 @@ from analysis.survey.survey import Survey
 class Fact:
     """A line of the label: a fact, and its value."""
 
-    fact: str
-    value: str
+    fact: Annotated[str, "What is promised."]
+    value: Annotated[str, "The promise; in the codebook, the id of the value."]
 
 
 def label(survey: Survey, fieldwork: Fieldwork | None = None) -> list[Fact]:

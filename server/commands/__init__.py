@@ -167,22 +167,6 @@ only_batches = click.option(
 )
 
 
-def totals_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of a command that can print totals beside estimates."""
-    command = click.option(
-        "--population",
-        type=click.IntRange(1, 10**10),
-        metavar="N",
-        help="Add totals for this many people, of whom the respondents are a random sample.",
-    )(command)
-    return click.option(
-        "--totals",
-        "wants_totals",
-        is_flag=True,
-        help="Add totals: how many respondents gave each answer, and the sums of their numbers.",
-    )(command)
-
-
 @contextmanager
 def refusals() -> Iterator[None]:
     """Turn ValueError, and a missing package, into a one-line error message."""
@@ -190,20 +174,6 @@ def refusals() -> Iterator[None]:
         yield
     except (ValueError, ModuleNotFoundError) as error:
         raise click.ClickException(str(error)) from None
-
-
-def wave_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of a command that prints a table about one wave."""
-    for option in (
-        form_of_table,
-        database,
-        only_batches,
-        level_of_intervals,
-        version_of_survey,
-        wave_of_survey,
-    ):
-        command = option(command)
-    return command
 
 
 def write_new(output: Path, content: bytes) -> None:

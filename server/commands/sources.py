@@ -8,16 +8,14 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from click.core import ParameterSource
 
+from analysis.study.sources import Source
 from server.commands import database, only_batches, version_of_survey, wave_number
 from server.store import Place, Store
-
-if TYPE_CHECKING:
-    from analysis.study.sources import Source
 
 _FILE = re.compile(r"[./\\]")
 frozen_survey = click.option(
@@ -87,7 +85,7 @@ class Asked:
     frozen: Path | None = None
     design: Path | None = None
 
-    def sources(self, reads: str, given: Sequence[str]) -> "list[Source]":
+    def sources(self, reads: str, given: Sequence[str]) -> list[Source]:
         """Return the sources, in their order in time.
 
         Parameters
@@ -121,7 +119,7 @@ class Asked:
             raise click.UsageError("--survey goes with --tally: a database has its own surveys")
         return self._of_database(reads)
 
-    def _of_file(self, is_file: bool, given: Sequence[str]) -> "Source":
+    def _of_file(self, is_file: bool, given: Sequence[str]) -> Source:
         from analysis.study.sources.files import read_survey, read_table, read_wave
 
         if not is_file:
@@ -145,7 +143,7 @@ class Asked:
     def _number(self) -> int | None:
         return None if self.wave in (None, "all") else int(self.wave)
 
-    def _of_tallies(self, reads: str, given: Sequence[str]) -> "list[Source]":
+    def _of_tallies(self, reads: str, given: Sequence[str]) -> list[Source]:
         """Return the waves of files by their numbers."""
         from analysis.study.sources.files import read_survey, read_wave
 
@@ -175,7 +173,7 @@ class Asked:
             raise ValueError(f"--tally: expected two files, of two waves, got {len(found)}")
         return [wave for _, (_, wave) in sorted(found.items())]
 
-    def _of_database(self, reads: str) -> "list[Source]":
+    def _of_database(self, reads: str) -> list[Source]:
         from server.stored_results import StoredWave
 
         store = Store(self.db)

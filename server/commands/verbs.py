@@ -2,16 +2,17 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import MISSING, Field, fields
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from analysis.study.verbs import Answer, Misused, Option, Verb
+from analysis.study.sources import check_has
+from analysis.study.verbs import Answer, Misused, Option, Progress, Sources, Verb, quiet
 from analysis.study.verbs.comparison import Compare, Goodness, Trend
 from analysis.study.verbs.crosstab import Crosstab
 from analysis.study.verbs.estimate import Estimates, Plausibility, Rank
@@ -24,9 +25,6 @@ from server.commands import (
     refusals,
 )
 from server.commands.sources import Asked, given_in, source, source_options
-
-if TYPE_CHECKING:
-    from analysis.study.sources import Source
 
 #: The first digits of a version that tables for people have.
 _SHORT = 12
@@ -103,10 +101,8 @@ def misuses() -> Iterator[None]:
         raise click.UsageError(str(error)) from None
 
 
-def ask(verb: Verb, sources: "Sequence[Source]", level: float, form: str) -> None:
+def ask(verb: Verb, sources: Sources, level: float, form: str) -> None:
     """Print what a verb finds in sources."""
-    from analysis.study.sources import check_has
-
     for each in sources:
         check_has(each, verb.needs)
     with _bar(verb.is_long) as progress:
@@ -136,10 +132,10 @@ def _shortened(row: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 @contextmanager
-def _bar(is_long: bool) -> Iterator[Callable[[float], None] | None]:
+def _bar(is_long: bool) -> Iterator[Progress]:
     """Show a progress bar on a terminal: most fits take under a second, but a few take a minute."""
     if not (is_long and sys.stderr.isatty()):
-        yield None
+        yield quiet
         return
     with click.progressbar(length=100, label="fit", file=sys.stderr) as bar:
         yield lambda part: bar.update(max(0, round(100 * part) - bar.pos))

@@ -105,6 +105,14 @@ def test_a_bundle_distinguishes_nobody(store: Store, answered: int) -> None:
     assert not re.search(rb"20[2-9][0-9]-[01][0-9]-", data)
 
 
+def test_every_column_says_what_it_means(zipped: bytes) -> None:
+    package = json.loads(opened(zipped)["datapackage.json"])
+    tables = [each["schema"]["fields"] for each in package["resources"] if "schema" in each]
+    assert len(tables) == 8
+    for column in (column for table in tables for column in table):
+        assert column["description"].endswith("."), column["name"]
+
+
 def test_the_description_is_a_data_package(zipped: bytes) -> None:
     members = opened(zipped)
     package = json.loads(members["datapackage.json"])

@@ -7,9 +7,10 @@ import json
 from collections.abc import Callable, Mapping
 from hashlib import sha256
 from importlib.metadata import version
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, get_args, get_origin
 
 from analysis.core.csv_json import REPORT
+from analysis.core.table import MadeUp, Place, columns_in
 from analysis.estimate.estimates import Estimate
 from analysis.study.bundle.archive import DESCRIPTION
 from analysis.study.bundle.croissant import croissant
@@ -73,72 +74,15 @@ _MEMBERS = {
     ),
 }
 
-#: The meaning of the tables' columns. docs/tables.md says more.
-_COLUMNS = {
-    "survey": "Id of the survey.",
-    "version": "SHA-256 of the frozen survey.",
-    "wave": "Number of the wave.",
-    "question": "Id of the question.",
-    "kind": "Kind of the question.",
-    "term": "Value, no-answer, mean, variance, q25, median or q75.",
-    "label": "Text of the value, in the survey's first language.",
-    "estimate": "Unbiased estimate, not clipped: a share can lie below 0 or above 1.",
-    "std_error": "Standard error, including that of randomization.",
-    "conf_low": "Lower end of the confidence interval.",
-    "conf_high": "Upper end of the confidence interval.",
-    "conf_level": "Confidence level.",
-    "conf_method": "Method of the interval.",
-    "n": "Reports on the question.",
-    "n_eff": "Number of people who, asked directly, would give the same standard error.",
-    "epsilon": "ε of one report.",
-    "mechanism": "Name of the mechanism.",
-    "flag": "Remarks, joined by semicolons.",
-    "simulated": "Number of the wave's reports that were simulated.",
-    "fact": "What is promised.",
-    "value": "The promise; in the codebook, the id of the value.",
-    "cohort": "Cohort; 0 if there are none.",
-    "symbol": "Symbol that a report counts for.",
-    "count": "Number of reports that count for the symbol.",
-    "reports": "Fraction of a report that one such count stands for.",
-    "quantity": "Share or mean.",
-    "p": "Probability that a report supports the value if it is true.",
-    "q": "Probability that a report supports the value if another is true.",
-    "low": "Least possible value of a mean.",
-    "width": "Range of a mean.",
-    "least": "Least score, at most 0.",
-    "most": "Largest score, at least 1.",
-    "denominator": "Denominator of a share: all reports, or the sum of the column present.",
-    "error": "Whether the standard error follows from the tally: yes or no.",
-    "variable": "Column of the reports.",
-    "code": "Report that stands for this value, if there is one.",
-    "cells": "Form of the reports in their column.",
-    "missing": "Meaning of an empty cell in that column.",
-    "text": "Wording of the question.",
-    "asked": "Condition under which the question is shown.",
-    "score": "What the value counts for in a scale's mean; in scores.csv, what a count adds to the "
-    "sum of supports or scores.",
-    "weight": "Column of the weights whose mean is the share of this value, or the mean.",
-    "divisor": "Column of the weights by whose mean the mean of `weight` is divided.",
-    "draw": "Id of the table of questions that were drawn together, if the question is in one.",
-    "portion": "Proportion of people who were asked the question.",
-    "reason": "The author's reason for this ε.",
-    "earlier_labels": "Labels of the value in earlier versions, joined by |.",
-    "chances": "Probabilities of the reports 0, 1, 2, ... under this value, joined by |.",
-    "randomizer": "Encoder and channel with their whole numbers, as docs/protocol.md has them.",
-    "first": "Name of a column: a question, or question.option.",
-    "second": "Name of the other column.",
-    "excess": "Factor of a product of deviations, minus 1.",
-    "present": "What a count adds to the number of trials, or of people who answered.",
-}
-
 #: The classes whose fields are the columns of each table.
-_TABLES = {
-    "label.csv": Fact,
-    "tallies.csv": TallyCell,
-    "codebook.csv": Code,
-    "together.csv": Together,
-    "channels.csv": ChannelRow,
-    "scores.csv": Score,
+_TABLES: dict[str, tuple[type, ...]] = {
+    "estimates.csv": (Place, Estimate, MadeUp),
+    "label.csv": (Fact,),
+    "tallies.csv": (TallyCell,),
+    "codebook.csv": (Code, MadeUp),
+    "together.csv": (Together,),
+    "channels.csv": (ChannelRow,),
+    "scores.csv": (Score,),
 }
 _TYPES = {int: "integer", float: "number", str: "string", list: "string", dict: "object"}
 
@@ -220,19 +164,9 @@ def _fields(study: BundledStudy, path: str) -> list[dict[str, str]]:
             }
             for column in report_columns(study.survey)
         ]
-    if path == "estimates.csv":
-        hints = {"survey": str, "version": str, "wave": int, **get_type_hints(Estimate)}
-        hints |= {"simulated": int}
-    else:
-        hints = get_type_hints(_TABLES[path])
-        hints |= {"simulated": int} if path == "codebook.csv" else {}
     return [
-        {
-            "name": name,
-            "type": _TYPES[_plain(hint)],
-            "description": _COLUMNS[name],
-        }
-        for name, hint in hints.items()
+        {"name": name, "type": _TYPES[_plain(hint)], "description": meaning}
+        for name, (hint, meaning) in columns_in(*_TABLES[path]).items()
     ]
 
 

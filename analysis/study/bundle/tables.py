@@ -10,7 +10,7 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations
 from math import prod
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -34,11 +34,11 @@ _MOST_PARTS = 10_000
 class TallyCell:
     """The number of reports that count for a symbol, and the fraction of a report of each count."""
 
-    question: str
-    cohort: int
-    symbol: int
-    count: int
-    reports: float
+    question: Annotated[str, "Id of the question."]
+    cohort: Annotated[int, "Cohort; 0 if there are none."]
+    symbol: Annotated[int, "Symbol that a report counts for."]
+    count: Annotated[int, "Number of reports that count for the symbol."]
+    reports: Annotated[float, "Fraction of a report that one such count stands for."]
 
 
 @dataclass(frozen=True)
@@ -52,29 +52,39 @@ class ChannelRow:
     follows from the tally. It does not for a mean whose reports count for several symbols.
     """
 
-    question: str
-    term: str
-    quantity: str
-    p: float | None
-    q: float | None
-    low: float | None
-    width: float | None
-    least: float | None
-    most: float | None
-    denominator: str
-    error: str
+    question: Annotated[str, "Id of the question."]
+    term: Annotated[str, "Value, no-answer, mean, variance, q25, median or q75."]
+    quantity: Annotated[str, "Share or mean."]
+    p: Annotated[float | None, "Probability that a report supports the value if it is true."]
+    q: Annotated[float | None, "Probability that a report supports the value if another is true."]
+    low: Annotated[float | None, "Least possible value of a mean."]
+    width: Annotated[float | None, "Range of a mean."]
+    least: Annotated[float | None, "Least score, at most 0."]
+    most: Annotated[float | None, "Largest score, at least 1."]
+    denominator: Annotated[
+        str,
+        "Denominator of a share: all reports, or the sum of the column present.",
+    ]
+    error: Annotated[str, "Whether the standard error follows from the tally: yes or no."]
 
 
 @dataclass(frozen=True)
 class Score:
     """The score that a count in a cell adds to a term. Cells without a score are left out."""
 
-    question: str
-    term: str
-    cohort: int
-    symbol: int
-    score: float
-    present: float
+    question: Annotated[str, "Id of the question."]
+    term: Annotated[str, "Value, no-answer, mean, variance, q25, median or q75."]
+    cohort: Annotated[int, "Cohort; 0 if there are none."]
+    symbol: Annotated[int, "Symbol that a report counts for."]
+    score: Annotated[
+        float,
+        "What the value counts for in a scale's mean; in scores.csv, what a count adds to the "
+        "sum of supports or scores.",
+    ]
+    present: Annotated[
+        float,
+        "What a count adds to the number of trials, or of people who answered.",
+    ]
 
 
 @dataclass(frozen=True)
@@ -86,9 +96,9 @@ class Together:
     (21).
     """
 
-    first: str
-    second: str
-    excess: float
+    first: Annotated[str, "Name of a column: a question, or question.option."]
+    second: Annotated[str, "Name of the other column."]
+    excess: Annotated[float, "Factor of a product of deviations, minus 1."]
 
 
 def names(kind: type) -> list[str]:

@@ -9,12 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from analysis.core.errors import DataError
 
 if TYPE_CHECKING:
+    from analysis.estimate import Floats
     from analysis.estimate.columns import Column
     from analysis.estimate.constrained import Constrained
     from analysis.estimate.estimates import Estimate
@@ -22,6 +20,7 @@ if TYPE_CHECKING:
     from analysis.study.crosstab.numbers import Amounts
     from analysis.study.hypotheses import HypothesisTest
     from analysis.study.ranking import Rank
+    from analysis.study.verbs.estimate import Estimates
 
 #: What a source can have, by the words that verbs use, and as messages say it.
 WAVE, ESTIMATES, COUNTS, REPORTS = "wave", "estimates", "counts", "reports"
@@ -54,7 +53,7 @@ class Together:
     columns: "Sequence[Column | Amounts]"
     numbers: frozenset[str] = frozenset()
     notes: Sequence[str] = ()
-    weights: NDArray[np.float64] | None = None
+    weights: "Floats | None" = None
 
 
 @dataclass(frozen=True)
@@ -70,23 +69,6 @@ class Modelled:
     known: Mapping[str, Any] = field(default_factory=dict)
     drawn: Mapping[str, Any] = field(default_factory=dict)
     notes: Sequence[str] = ()
-
-
-@dataclass(frozen=True)
-class EstimateOptions:
-    """What is estimated beside shares and means; see `analysis.study.verbs.estimate.Estimates`.
-
-    `method` is None for the usual kind of interval.
-    """
-
-    level: float
-    method: str | None = None
-    simultaneous: bool = False
-    constrained: str | None = None
-    wants_totals: bool = False
-    population: int | None = None
-    bins: int | None = None
-    fakes: int | None = None
 
 
 @dataclass(frozen=True)
@@ -173,8 +155,8 @@ class Source(ABC):
         scrambled number.
         """
 
-    def estimated(self, wanted: EstimateOptions) -> Iterable[Estimated]:
-        """Yield its estimates, part by part."""
+    def estimated(self, wanted: "Estimates", level: float) -> Iterable[Estimated]:
+        """Yield its estimates, part by part, and what was asked for beside them."""
         raise NotImplementedError
 
     def ranks(self, names: Sequence[str], level: float) -> "tuple[list[Rank], list[str]]":

@@ -28,7 +28,6 @@ from analysis.study.sources import (
     REPORTS,
     WAVE,
     Estimated,
-    EstimateOptions,
     Modelled,
     Source,
     Together,
@@ -36,6 +35,7 @@ from analysis.study.sources import (
 from analysis.study.sources.names import names_in, spelled
 from analysis.study.tally import Tally
 from analysis.study.tally.pairs import MOST, CountedRows
+from analysis.study.verbs.estimate import Estimates
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey
 
@@ -211,16 +211,14 @@ class CountedWave(Wave):
         moved = shifts(self.survey, self.tallies, fakes)
         return fakes, {key: shift for key, shift in moved.items() if isfinite(shift)}
 
-    def estimated(self, wanted: EstimateOptions) -> Iterator[Estimated]:
-        found = self.estimates(
-            wanted.level, wanted.method or "clopper-pearson", wanted.simultaneous
-        )
+    def estimated(self, wanted: Estimates, level: float) -> Iterator[Estimated]:
+        found = self.estimates(level, wanted.interval or "clopper-pearson", wanted.simultaneous)
         questions, ranges, untold = self.survey.questions, list[Estimate](), list[str]()
         if wanted.bins is not None:
             rng = Generator(PCG64(0))  # a fixed seed: each run prints the same
             for question in questions:
                 tally = self.tallies[question.id]
-                ranges += range_estimates(question, tally, wanted.bins, rng, wanted.level)
+                ranges += range_estimates(question, tally, wanted.bins, rng, level)
             untold = without_ranges(questions)
         fakes, moved = self.shifts(wanted.fakes)
         yield Estimated(

@@ -24,12 +24,12 @@ from analysis.study.sources import (
     ESTIMATES,
     REPORTS,
     Estimated,
-    EstimateOptions,
     Modelled,
     Source,
     Together,
 )
 from analysis.study.sources.names import names_in
+from analysis.study.verbs.estimate import Estimates
 
 
 class Elsewhere(Source):
@@ -93,9 +93,9 @@ class Elsewhere(Source):
         }
         return Modelled(formula, columns, table.known | numbers, drawn, notes)
 
-    def estimated(self, wanted: EstimateOptions) -> Iterator[Estimated]:
+    def estimated(self, wanted: Estimates, level: float) -> Iterator[Estimated]:
         parts = read_each(self._path, self.designs)
-        options = IntervalOptions(wanted.level, wanted.method, wanted.simultaneous)
+        options = IntervalOptions(level, wanted.interval, wanted.simultaneous)
         for table in parts:
             left_out = _left_out(table, "" if len(parts) == 1 else next(iter(table.measured)))
             for measured in table.measured.values():

@@ -8,13 +8,16 @@ help needs only the fields. So a verb imports its mathematics where it answers.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, asdict, dataclass, field, fields
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
-if TYPE_CHECKING:
-    from analysis.study.sources import Source
-
+#: What a verb is asked of: each is a `Source` that has what the verb needs.
+Sources = Sequence[Any]
 #: Called with the part that is done, in [0, 1].
 Progress = Callable[[float], None]
+
+
+def quiet(_: float) -> None:
+    """Show no progress."""
 
 
 class Misused(ValueError):
@@ -138,9 +141,7 @@ class Verb(ABC):
         return ()
 
     @abstractmethod
-    def answer(
-        self, sources: "Sequence[Source]", level: float, progress: Progress | None = None
-    ) -> Answer:
+    def answer(self, sources: Sources, level: float, progress: Progress = quiet) -> Answer:
         """Return what it finds.
 
         Parameters

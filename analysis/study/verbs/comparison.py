@@ -10,16 +10,17 @@ from analysis.study.verbs import (
     Answer,
     Misused,
     Progress,
+    Sources,
     Verb,
     argument,
     flag,
     option,
+    quiet,
     rows_of,
 )
 
 if TYPE_CHECKING:
     from analysis.estimate.columns import Column
-    from analysis.study.sources import Source
 
 FORMS = ("csv", "json", "text")
 
@@ -39,9 +40,7 @@ class Goodness(Verb):
     )
     has_level, forms = False, FORMS
 
-    def answer(
-        self, sources: "Sequence[Source]", level: float, progress: Progress | None = None
-    ) -> Answer:
+    def answer(self, sources: Sources, level: float, progress: Progress = quiet) -> Answer:
         from analysis.study.hypotheses import HypothesisTest, goodness_of_fit
 
         shares, (source,) = self._shares, sources
@@ -133,9 +132,7 @@ class Compare(Verb):
             return ("design",)
         return ("wave",) if self.groups is None else ("reports",)
 
-    def answer(
-        self, sources: "Sequence[Source]", level: float, progress: Progress | None = None
-    ) -> Answer:
+    def answer(self, sources: Sources, level: float, progress: Progress = quiet) -> Answer:
         from analysis.study.comparison import Comparison
         from analysis.study.hypotheses import HypothesisTest
 
@@ -161,7 +158,7 @@ class Compare(Verb):
         rows = source.differences(self.question, other, options)
         return Answer([rows_of(Difference, rows, source.place, None)])
 
-    def _in_groups(self, question: str, sources: "Sequence[Source]", level: float) -> Any:
+    def _in_groups(self, question: str, sources: Sources, level: float) -> Any:
         """Compare a question's answers between the groups that another question's answers make."""
         from analysis.study.comparison import compare_groups
         from analysis.study.hypotheses import independence
@@ -181,7 +178,7 @@ class Compare(Verb):
         return where, independence(by, column) if has_shares else None, rows, notes
 
 
-def _in_waves(question: str, sources: "Sequence[Source]", level: float) -> Any:
+def _in_waves(question: str, sources: Sources, level: float) -> Any:
     """Compare a question's answers in two waves."""
     from analysis.study.changes import difference
     from analysis.study.comparison import compare_waves
@@ -222,9 +219,7 @@ class Trend(Verb):
     def needs(self) -> Sequence[str]:
         return ("wave",)
 
-    def answer(
-        self, sources: "Sequence[Source]", level: float, progress: Progress | None = None
-    ) -> Answer:
+    def answer(self, sources: Sources, level: float, progress: Progress = quiet) -> Answer:
         from analysis.study.comparison import Slope, slopes
 
         numbers = [source.place["wave"] for source in sources]
@@ -264,7 +259,7 @@ def numbers_of(option: str, text: str, kind: type[int] | type[float]) -> list[An
         ) from None
 
 
-def _of_waves(sources: "Sequence[Any]", question: str) -> "tuple[list[Column], list[str]]":
+def _of_waves(sources: Sources, question: str) -> "tuple[list[Column], list[str]]":
     """Return the column of a question in each wave, and whether the same people answered."""
     columns, notes = [], list[str]()
     for source in sources:
@@ -287,7 +282,7 @@ def _of_waves(sources: "Sequence[Any]", question: str) -> "tuple[list[Column], l
     return columns, notes
 
 
-def _summed(sources: "Sequence[Source]") -> dict[str, int]:
+def _summed(sources: Sources) -> dict[str, int]:
     """Return the cell on simulated reports, of all sources together."""
     every = [source.made_up for source in sources]
     return {name: sum(one[name] for one in every) for name in every[0]}

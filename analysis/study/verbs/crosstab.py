@@ -2,12 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from analysis.study.verbs import Answer, Progress, Verb, argument, flag, rows_of
-
-if TYPE_CHECKING:
-    from analysis.study.sources import Source
+from analysis.study.sources import Source
+from analysis.study.verbs import (
+    Answer,
+    Progress,
+    Sources,
+    Verb,
+    argument,
+    flag,
+    quiet,
+    rows_of,
+)
 
 
 @dataclass(frozen=True)
@@ -27,9 +34,7 @@ class Crosstab(Verb):
     def needs(self) -> Sequence[str]:
         return ("reports",)
 
-    def answer(
-        self, sources: "Sequence[Source]", level: float, progress: Progress | None = None
-    ) -> Answer:
+    def answer(self, sources: Sources, level: float, progress: Progress = quiet) -> Answer:
         from analysis.study.crosstab.row import Row
         from analysis.study.hypotheses import HypothesisTest
 
@@ -46,7 +51,7 @@ class Crosstab(Verb):
             notes.append(found.test.sentence)
         return Answer([rows_of(Row, found.rows, before, None)], notes)
 
-    def result(self, source: "Source", level: float, progress: Progress) -> dict[str, Any]:
+    def result(self, source: Source, level: float, progress: Progress) -> dict[str, Any]:
         """Return the rows of the table, the test of independence, and notes, as JSON."""
         from analysis.study.infinities import without_infinities
 
@@ -59,7 +64,7 @@ class Crosstab(Verb):
             "notes": list(found.notes),
         }
 
-    def _combinations(self, source: "Source", level: float) -> Answer:
+    def _combinations(self, source: Source, level: float) -> Answer:
         from analysis.estimate.columns.joint_table import JointShare, joint_shares
         from analysis.study.crosstab.crossed import check_different, columns_in
 
@@ -73,7 +78,7 @@ class Crosstab(Verb):
         return Answer([rows_of(JointShare, rows, source.place, source.made_up)], found.notes)
 
 
-def crossed(source: "Source", first: str, second: str, level: float) -> Any:
+def crossed(source: Source, first: str, second: str, level: float) -> Any:
     """Return two columns of a source together, as `analysis.study.crosstab.crossed.Crossed`."""
     from analysis.study.crosstab.crossed import cross
 

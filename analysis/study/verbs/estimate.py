@@ -7,21 +7,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from analysis.core.options import EM, INTERVALS_OF_SHARES, NORM_SUB
+from analysis.study.sources import Estimated, Source
 from analysis.study.verbs import (
     Answer,
     Misused,
     Progress,
+    Sources,
     Table,
     Verb,
     argument,
     flag,
     option,
+    quiet,
     rows_of,
 )
 
 if TYPE_CHECKING:
     from analysis.estimate.constrained import Constrained
-    from analysis.study.sources import Estimated, Source
 
 #: The most people of a population.
 MOST_PEOPLE = 10**10
@@ -85,6 +87,11 @@ class Estimates(Verb):
     )
     any_wave = True
 
+    @property
+    def wants_totals(self) -> bool:
+        """Whether there are totals."""
+        return self.totals or self.population is not None
+
     def __post_init__(self) -> None:
         """Refuse options that do not go together."""
         given = [name for name in ("rank", "margins", "tests") if getattr(self, name)]
@@ -104,9 +111,7 @@ class Estimates(Verb):
         of_counts = self.fakes is not None or self.bins is not None or self.deff
         return ("design",) if self.tests else ("counts",) if of_counts else ("estimates",)
 
-    def answer(
-        self, sources: "Sequence[Source]", level: float, progress: Progress | None = None
-    ) -> Answer:
+    def answer(self, sources: Sources, level: float, progress: Progress = quiet) -> Answer:
         if self.rank:
             return Rank().answer(sources, level)
         if self.margins is not None:
@@ -115,24 +120,12 @@ class Estimates(Verb):
             return _fit_tests(sources[0])
         return self._estimates(sources, level)
 
-    def _estimates(self, sources: "Sequence[Source]", level: float) -> Answer:
+    def _estimates(self, sources: Sources, level: float) -> Answer:
         """Return the estimates of each source, and how they changed from wave to wave."""
         from analysis.estimate.change import changes
         from analysis.estimate.estimates import ESTIMATE_COLUMNS, estimate_rows
         from analysis.estimate.totals import TOTAL_COLUMNS, with_totals
-        from analysis.study.sources import EstimateOptions
 
-        wants_totals = self.totals or self.population is not None
-        options = EstimateOptions(
-            level,
-            self.interval,
-            self.simultaneous,
-            self.constrained,
-            wants_totals,
-            self.population,
-            self.bins,
-            self.fakes,
-        )
         rows, before, notes = list[dict[str, Any]](), list[Any](), list[str]()
         display: list[Constrained] = []
         untold: dict[str, None] = {}  # why there are no ranges, each reason once
@@ -140,7 +133,7 @@ class Estimates(Verb):
         for source in sources:
             place, later = source.place, list[Any]()
             made_up = source.made_up
-            for part in source.estimated(options):
+            for part in source.estimated(self, level):
                 found = [*part.estimates, *part.ranges, *changes(before, part.estimates, level)]
                 later += part.estimates
                 untold |= dict.fromkeys(part.no_ranges)
@@ -149,7 +142,7 @@ class Estimates(Verb):
                 cells = estimate_rows(
                     place["survey"], place.get("version"), place.get("wave"), found
                 )
-                if wants_totals:
+                if self.wants_totals:
                     cells = with_totals(cells, part.totals)
                 rows += [row | made_up | more for row, more in self._beside(cells, part)]
                 notes += part.notes
@@ -161,7 +154,7 @@ class Estimates(Verb):
             )
         columns = [*ESTIMATE_COLUMNS, *sources[0].made_up]
         columns += [name for name, wanted in self._more.items() if wanted]
-        columns += TOTAL_COLUMNS * wants_totals
+        columns += TOTAL_COLUMNS * self.wants_totals
         remarks = [] if self.constrained is None else list(_display(display, self.constrained))
         remarks += sources[-1].not_among
         return Answer([Table(rows, columns)], [*notes, *untold], remarks)
@@ -176,7 +169,7 @@ class Estimates(Verb):
         }
 
     def _beside(
-        self, rows: Iterable[dict[str, Any]], part: "Estimated"
+        self, rows: Iterable[dict[str, Any]], part: Estimated
     ) -> Iterator[tuple[dict[str, Any], dict[str, float | None]]]:
         """Yield each row, and its cells of the columns that were asked for."""
         more: dict[str, Mapping[tuple[str, str], float | None]] = {
@@ -190,7 +183,7 @@ class Estimates(Verb):
             key = row["question"], row["term"]
             yield row, {column: values.get(key) for column, values in more.items()}
 
-    def _calibrated(self, margins: Path, sources: "Sequence[Any]", level: float) -> Answer:
+    def _calibrated(self, margins: Path, sources: Sources, level: float) -> Answer:
         """Return estimates that are calibrated to known shares, beside those that are not."""
         from analysis.estimate.calibration.margins import read_margins
         from analysis.study.calibrated import CALIBRATED_COLUMNS, calibrated_rows
@@ -235,9 +228,7 @@ class Plausibility(Verb):
     def needs(self) -> Sequence[str]:
         return ("counts",)
 
-    def answer(
-        self, sources: "Sequence[Any]", level: float, progress: Progress | None = None
-    ) -> Answer:
+    def answer(self, sources: Sources, level: float, progress: Progress = quiet) -> Answer:
         from analysis.estimate.plausibility import PLAUSIBILITY_COLUMNS
 
         (source,) = sources
@@ -257,9 +248,7 @@ class Rank(Verb):
     def needs(self) -> Sequence[str]:
         return ("estimates",)
 
-    def answer(
-        self, sources: "Sequence[Source]", level: float, progress: Progress | None = None
-    ) -> Answer:
+    def answer(self, sources: Sources, level: float, progress: Progress = quiet) -> Answer:
         from analysis.study import ranking
 
         tables, notes = [], list[str]()
@@ -277,12 +266,12 @@ class Rank(Verb):
         return Answer([Table(rows, tables[0].columns)], notes)
 
 
-def _named(source: "Source", question: str) -> str:
+def _named(source: Source, question: str) -> str:
     """Return the words with which a sentence on a question begins."""
     return f"{source.prefix.removesuffix(': ')}, {question}" if source.prefix else question
 
 
-def _fit_tests(source: "Source") -> Answer:
+def _fit_tests(source: Source) -> Answer:
     """Return the tests of the fit to the design."""
     from analysis.study.hypotheses import HypothesisTest
 

@@ -11,21 +11,23 @@ from analysis.core.options import (
     NO_ANSWERS,
     PENALTIES,
 )
+from analysis.study.sources import Modelled
 from analysis.study.verbs import (
     Answer,
     Progress,
+    Sources,
     Table,
     Verb,
     argument,
     choice,
     flag,
     option,
+    quiet,
 )
 
 if TYPE_CHECKING:
     from analysis.estimate.columns import Column
     from analysis.study.regression import Regression
-    from analysis.study.sources import Source
 
 #: The facts about a fit as a whole.
 FIT = (
@@ -89,28 +91,36 @@ class Model(Verb):
     def needs(self) -> Sequence[str]:
         return ("reports",) if self.random is None else ("reports", "design")
 
-    def answer(
-        self, sources: "Sequence[Source]", level: float, progress: Progress | None = None
-    ) -> Answer:
-        from analysis.study.regression import Effect, Predicted, Term, regress
+    def fit(self, found: Modelled, level: float, progress: Progress) -> "Regression":
+        """Return the model of some columns."""
+        from analysis.study.regression import regress
+
+        return regress(
+            found.formula,
+            found.columns,
+            found.known,
+            family=self.family,
+            offset=self.offset,
+            se=self.errors,
+            interval=self.interval,
+            no_answer=self.no_answer,
+            penalty=self.penalty,
+            random=self.random,
+            confidence_level=level,
+            effects=self.effects,
+            progress=progress,
+            **found.drawn,
+        )
+
+    def answer(self, sources: Sources, level: float, progress: Progress = quiet) -> Answer:
+        from analysis.study.regression import Effect, Predicted, Term
 
         (source,) = sources
         more = [self.offset] if self.offset else []
         more += [f"`{self.random}`"] if self.random else []
         robust = self.family == "linear" and self.errors == "sandwich"
         found = source.modelled(self.formula, more, robust)
-        model = regress(
-            found.formula,
-            found.columns,
-            found.known,
-            confidence_level=level,
-            progress=progress,
-            se=self.errors,
-            **{name: getattr(self, name) for name in _SHARED},
-            offset=self.offset,
-            random=self.random,
-            **found.drawn,
-        )
+        model = self.fit(found, level, progress)
         whole, tables = told(model), dict[str, Table]()
         for name, kind in (("terms", Term), ("predicted", Predicted), ("effects", Effect)):
             whole[name] = [row | source.made_up for row in whole[name]]
@@ -123,10 +133,6 @@ class Model(Verb):
         none = ["this model has no average marginal effects: it has no likelihood or estimate"]
         lacking = self.effects and not model.effects
         return Answer(printed, found.notes, [*none * lacking, *model.messages], whole)
-
-
-#: The options of `regress` that have the same names here.
-_SHARED = ("family", "interval", "no_answer", "penalty", "effects")
 
 
 @dataclass(frozen=True)
@@ -153,23 +159,23 @@ class ChosenModel:
         quoted = [_quoted(name) for name in (self.outcome, *self.predictors)]
         return f"{quoted[0]} ~ {(' * ' if self.together else ' + ').join(quoted[1:])}"
 
-    def result(self, source: "Any", level: float, progress: Progress) -> dict[str, Any]:
+    def result(self, source: Any, level: float, progress: Progress) -> dict[str, Any]:
         """Return the JSON of a model, its formula and family, and notes on its columns."""
         from analysis.estimate.columns.of_survey import variable
-        from analysis.study.regression import regress
 
         columns, notes = source.columns((self.outcome, *self.predictors))
         by_name = {variable(column.name): column for column in columns}
         family = self.family or family_for(by_name[variable(self.outcome)])
-        model = regress(
+        chosen = Model(
             self.formula,
-            by_name,
-            {},
-            se=self.errors,
-            **{name: getattr(self, name) for name in _SHARED} | {"family": family},
-            confidence_level=level,
-            progress=progress,
+            family,
+            self.errors,
+            self.effects,
+            no_answer=self.no_answer,
+            penalty=self.penalty,
+            interval=self.interval,
         )
+        model = chosen.fit(Modelled(self.formula, by_name), level, progress)
         return {"formula": self.formula, "family": family, "notes": list(notes), **told(model)}
 
 
