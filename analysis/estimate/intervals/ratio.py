@@ -1,10 +1,11 @@
 """Intervals of averages and of ratios of averages: by the range of scores, or by Fieller."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isnan
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri, stdtrit
 
 from analysis.estimate import Floats, Ints
@@ -89,13 +90,12 @@ def fieller_interval(
     Fieller, Journal of the Royal Statistical Society B 1954.
     """
     least, most = possible
-    reach = float(ndtri((1 + confidence_level) / 2)) ** 2
-    a = below**2 - reach * float(covariance[1, 1])
-    b = above * below - reach * float(covariance[0, 1])
-    c = above**2 - reach * float(covariance[0, 0])
-    if below <= 0 or a <= 0:
+    (var_above, both), (_, var_below) = covariance
+    reach = float(ndtri((1 + confidence_level) / 2))
+    is_told, *ends = _fieller(above, below, (var_above, both, var_below), reach)
+    if not is_told:
         return Interval(least, most, "none")
-    middle, half = b / a, max(0.0, b * b - a * c) ** 0.5 / a
+    middle, half = map(float, ends)
     low, high = max(least, middle - half), min(most, middle + half)
     if low < high:
         return Interval(low, high, "fieller")
@@ -105,6 +105,24 @@ def fieller_interval(
     if middle < least:
         return Interval(least, least + width, "constrained-likelihood")
     return Interval(most - width, most, "constrained-likelihood")
+
+
+def _fieller(
+    above: ArrayLike, below: ArrayLike, covariance: Sequence[ArrayLike], reach: float
+) -> tuple[NDArray[np.bool_], Floats, Floats]:
+    """Return the middles and the half-widths of Fieller's intervals of above / below.
+
+    Before them stands whether each `below` is significantly above 0; otherwise the two numbers mean
+    nothing. `covariance` has the variance of `above`, the covariance, and the variance of `below`,
+    and `reach` is the quantile of the errors.
+    """
+    above, below, var_above, both, var_below = map(np.asarray, (above, below, *covariance))
+    a = below**2 - reach**2 * var_below
+    b = above * below - reach**2 * both
+    c = above**2 - reach**2 * var_above
+    is_told = (below > 0) & (a > 0)
+    a = np.where(is_told, a, 1.0)
+    return is_told, b / a, np.sqrt(np.maximum(0.0, b * b - a * c)) / a
 
 
 @dataclass(frozen=True)
@@ -224,12 +242,8 @@ def ratio_intervals(
     always = var_below < 1e-18
     var_below, both = np.where(always, 0.0, var_below), np.where(always, 0.0, both)
     student = float(stdtrit(n - 1, (1 + confidence_level) / 2))
-    a = below**2 - student**2 * var_below
-    b = above * below - student**2 * both
-    c = above**2 - student**2 * var_above
-    told = (below > 0) & (a > 0)
-    a, divisor, value = (np.where(told, each, 1.0) for each in (a, below, values))
-    middle, half = b / a, np.sqrt(np.maximum(0.0, b * b - a * c)) / a
+    told, middle, half = _fieller(above, below, (var_above, both, var_below), student)
+    divisor, value = (np.where(told, each, 1.0) for each in (below, values))
     apart = scores - above[:, None] - value[:, None] * (present - below[:, None])
     spread = (counts * apart**2).sum(axis=1) / n
     # This is a share, which reports of the upper score support. Its interval can be exact.
