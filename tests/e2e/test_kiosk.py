@@ -8,6 +8,7 @@ import pytest
 from collector import Collector
 from device import READ_MEMO, expect_state, fill_in, press, wait_for
 from everything import EVERYTHING, MARKERS, hasty_person, person, with_page
+from limits import MOMENT
 from playwright.sync_api import Browser, Page, expect
 from stage import KIOSK, PAGES
 from watchers import Profile, check_device, check_document, check_places
@@ -53,15 +54,19 @@ def in_memory(page: Page) -> bytes:
     return "\n".join(strings).encode()
 
 
-def check_clean(page: Page, device: Profile, survey: str) -> None:
-    """Check that the document, memory and storage have nothing of the person before."""
+def check_clean(page: Page, device: Profile, survey: str, patience: float = MOMENT) -> None:
+    """Check that the document, memory and storage have nothing of the person before.
+
+    The form may take so many seconds to be empty.
+    """
+    wait = 1000 * patience
     check_document(page, MARKERS + SHOWN)
     check_device(page, device, survey, MARKERS + SHOWN)
     check_places({"memory": in_memory(page)}, MARKERS + SHOWN)
     for control in page.locator("#answers :is(input[type=radio], input[type=checkbox])").all():
-        expect(control).not_to_be_checked()
+        expect(control).not_to_be_checked(timeout=wait)
     for selector in ("#review dd", "#sent td", "#answers [aria-pressed=true]", "details[open]"):
-        expect(page.locator(selector)).to_have_count(0)
+        expect(page.locator(selector)).to_have_count(0, timeout=wait)
 
 
 def test_next_person_finds_nothing_of_the_last(
@@ -171,7 +176,7 @@ def test_watchers_catch_a_device_that_keeps_an_answer(
         assert page.evaluate(READ_MEMO)["secret"] == secret
     else:
         with pytest.raises(AssertionError):
-            check_clean(page, device, survey)
+            check_clean(page, device, survey, patience=1)
     device.context.close()
 
 
