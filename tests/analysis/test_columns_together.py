@@ -18,7 +18,7 @@ from analysis.estimate.columns.joint_table import joint_shares
 from analysis.estimate.columns.measured import IntervalOptions
 from analysis.study.crosstab import crosstab
 from analysis.study.crosstab.association import correlation
-from analysis.study.crosstab.numbers import Numbers, correlation_of_numbers, mean_in_group
+from analysis.study.crosstab.numbers import Amounts, correlation_of_numbers, mean_in_group
 from analysis.study.crosstab.pairs import pairs_of
 
 WARNER = np.array([[0.7, 0.3], [0.3, 0.7]])
@@ -189,7 +189,7 @@ def test_correlations_of_known_numbers_are_the_usual_ones() -> None:
     rng = np.random.default_rng(1)
     x = rng.normal(50, 10, 500)
     y = x + rng.normal(0, 15, 500)
-    found = correlation_of_numbers(Numbers.known("x", x), Numbers.known("y", y))
+    found = correlation_of_numbers(Amounts.known("x", x), Amounts.known("y", y))
     assert found.estimate == pytest.approx(np.corrcoef(x, y)[0, 1])
     assert found.std_error == pytest.approx((1 - not_none(found.estimate) ** 2) / 500**0.5, rel=0.1)
 
@@ -200,7 +200,7 @@ def test_numbers_of_a_column_correlate_as_its_amounts() -> None:
     weights = rng.exponential(size=400)
     known = correlation(pairs_of(first, second, weights))
     found = correlation_of_numbers(
-        Numbers.of_column(first), Numbers.of_column(second), weights=weights
+        Amounts.of_column(first), Amounts.of_column(second), weights=weights
     )
     assert found.estimate == pytest.approx(not_none(known).estimate)
     assert found.std_error == pytest.approx(not_none(known).std_error)
@@ -214,8 +214,8 @@ def test_correlations_and_group_means_with_many_values_hold() -> None:
         true = rng.random(1000) < 0.3
         age = rng.normal(40 + 10 * true, 12)
         codes = np.where(rng.random(1000) < 0.7, true, ~true).astype(np.int64)
-        column, numbers = _column("y", codes), Numbers.known("age", age)
-        found = correlation_of_numbers(Numbers.of_column(column), numbers)
+        column, numbers = _column("y", codes), Amounts.known("age", age)
+        found = correlation_of_numbers(Amounts.of_column(column), numbers)
         spread = (0.21 * 100 + 144) ** 0.5
         held[0] += found.interval.low <= 0.21**0.5 * 10 / spread <= found.interval.high
         mean = mean_in_group(column, 1, numbers)
