@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.stats import chi2
 
 from analysis.core.words import (
+    LARGEST_TOTAL,
     WORD,
     Block,
     below,
@@ -20,6 +21,7 @@ from analysis.core.words import (
     seeded_block,
     seeded_bytes,
     seeded_words,
+    under_many,
 )
 
 #: The probability that sound draws fail a test of many draws with a random seed.
@@ -103,6 +105,22 @@ def test_many_draws_below_are_single_ones(total: int) -> None:
     many = below_many(total, len(first), scripted(*answers))
     assert many.tolist() == [below(total, iter([word, 5])) for word in first]
     assert below_many(total, 0, scripted([])).tolist() == []
+
+
+@pytest.mark.parametrize("total", [WORD + 1, 3 * 2**40, LARGEST_TOTAL])
+def test_many_draws_below_more_than_a_word_are_single_ones(total: int) -> None:
+    # Two words hold a number. The limit is the largest multiple of the total that they can hold.
+    limit = WORD**2 - WORD**2 % total
+    edges = {0, 1, total - 1, total, limit - total, limit - 1, limit, WORD**2 - 1}
+    pairs = [divmod(number, WORD) for number in sorted(edges)]
+    rejected = sum(number >= limit for number in edges)
+    expected = [below(total, iter([*pair, 0, 5])) for pair in pairs]
+    # A block has all first words before all second ones; what is rejected comes last.
+    firsts, seconds = zip(*pairs, strict=True)
+    for part in {1, 5, 6, total - 1} | set(expected):
+        block = scripted([*firsts, *seconds], [0] * rejected + [5] * rejected)
+        drawn = under_many(part, total, len(pairs), block)
+        assert drawn.tolist() == [number < part for number in expected]
 
 
 CHANCES = [Fraction(1, 3), Fraction(9, 10), Fraction(5, 7), Fraction(1, 1000), Fraction(1, 2**32)]
