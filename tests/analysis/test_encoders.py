@@ -166,6 +166,17 @@ def test_two_values_collide_in_exactly_one_of_inputs_cohorts(encoder: Hash) -> N
         assert (counts * encoder.inputs == encoder.cohorts).all()
 
 
+def test_a_hash_has_as_many_cohorts_as_a_word_has_values_and_no_more() -> None:
+    largest = Hash(3, 32, 2)
+    largest.check()
+    assert largest.cohorts == WORD
+    # The last cohort has the digit 1 everywhere. Of 0, 1 and 2 it adds up the binary digits.
+    assert [largest.encode(value, WORD - 1, iter(())) for value in range(3)] == [0, 1, 1]
+    for larger in (Hash(3, 33, 2), Hash(3, 21, 3), Hash(3, 3, 65521)):
+        with pytest.raises(ValueError, match=r"must be from values to 2\^32, got digits"):
+            larger.check()
+
+
 def test_two_values_have_jointly_uniform_symbols_unless_their_digits_are_multiples() -> None:
     encoder = Hash(9, 2, 3)
     for one, other in combinations(range(1, 9), 2):
