@@ -75,6 +75,15 @@ def test_truth_of_several_options_has_the_stated_shares() -> None:
             truth_of(question, bad)
 
 
+def test_truth_of_texts_has_the_stated_shares_of_candidates_and_of_other_texts() -> None:
+    question = asked("hashed-krr", TEXT)
+    stated = {"a": 0.4, "b": 0.1, "other": 0.2, "no-answer": 0.05}
+    truth = truth_of(question, stated)
+    # What is not stated belongs to the last candidate.
+    for term, share in (stated | {"c": 0.25}).items():
+        assert share_of(question.domain, truth, term) == pytest.approx(share)
+
+
 def test_table_of_answers_is_a_truth() -> None:
     for question, cells, shares in (
         (CHOICE, ["v0", "v0", "v1", ""], {"v0": 0.5, "v1": 0.25, NO_ANSWER: 0.25}),
