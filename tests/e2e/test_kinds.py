@@ -334,3 +334,17 @@ def test_rows_of_a_ranking_move_to_their_places(device: Device, collector: Colle
     page.locator(f"#whole--{first[1]}").click()
     page.locator(f"#whole--{first[2]}").click()
     assert order() == first
+
+
+def test_the_places_of_a_ranking_are_its_answer_wherever_its_rows_stand(
+    device: Device, collector: Collector
+) -> None:
+    page = device.visit(collector.page(collector.publish(KINDS)))
+    begin(page)
+    least(page)
+    place(page, "whole", "cod", "ale", "bun")
+    # Rows move only for the eye: the numbers beside them are what a person chose.
+    rows = page.locator('[data-question="whole"] .ranking')
+    rows.evaluate("list => list.append(list.firstElementChild)")
+    assert rows.locator(".place").all_inner_texts() == ["2", "3", "1"]
+    assert review(page)["And the other way round?"] == "1. Cod, 2. Ale, 3. Bun"
