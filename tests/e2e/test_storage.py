@@ -75,3 +75,21 @@ def test_nothing_is_drawn_that_another_tab_has_made_too_dear(
     first, second = run("memo.js", body, cost)
     assert first == [True, 1_000_000, 1]
     assert second == [is_drawn, 1_000_000 + cost * is_drawn, 1 + is_drawn]
+
+
+def test_nothing_is_drawn_for_a_survey_whose_record_is_no_table(run: Run) -> None:
+    # Otherwise what was spent before would be forgotten.
+    body = """const draws = [];
+    for (const [place, record] of v.entries()) {
+      const survey = { id: `no-table-${place}`, title: 's', privacy: { cap: 2 } };
+      await m.transact((table) => table.put(record, `survey/${survey.id}`));
+      const price = () => ({ cost: 1000000, constant: 1000000, times: {} });
+      price.settled = (memo) => memo;
+      const make = () => ({ text: '{}', content: { rid: '1'.repeat(32) } });
+      const key = await m.deviceKey();
+      draws.push(await m.keepOnce(survey, 1, key, price, make)
+        .then(({ isDrawn }) => isDrawn, (error) => error.constructor.name));
+    }
+    return draws;"""
+    records = ["garbage", 7, [1, 2], None]
+    assert run("memo.js", body, records) == ["Damaged"] * len(records)
