@@ -135,7 +135,8 @@ def test_sent_reports_are_described_in_words_before_their_bytes_are_shown(page: 
 def test_what_was_sent_of_a_number_is_said_in_few_digits(
     device: Device, collector: Collector
 ) -> None:
-    number = 'id = "hours"\nkind = "number"\ntext = "Hours?"\nmin = 0\nmax = 7\nepsilon = 8\n'
+    # Of the numbers that a report can speak for, none but 0 has less than three decimals.
+    number = 'id = "hours"\nkind = "number"\ntext = "Hours?"\nmin = 0\nmax = 7.001\nepsilon = 8\n'
     survey = collector.publish(
         f'title = "Work"\nid = "work"\n[[questions]]\n{number}required = true'
     )
