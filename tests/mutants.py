@@ -14,6 +14,7 @@ import json
 import os
 import random
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -39,6 +40,8 @@ TRUNK = (
 DRAWN, LEAST = 100, 0.9
 #: Seconds after which the tests of a mutant are ended; a program that never ends is noticed.
 PATIENCE = 900.0
+#: The bytes that each process of the tests can write into.
+MEMORY = 6 << 30
 #: What a text becomes, in either language.
 SWAPS = {
     **{"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="},
@@ -207,6 +210,8 @@ def outcome(mutant: Mutant, tests: Sequence[str], folder: Path) -> tuple[str, st
         stderr=subprocess.STDOUT,
         text=True,
         start_new_session=True,
+        # A break can make a loop endless, which would take all of the machine's memory.
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY)),
     )
     try:
         said, _ = running.communicate(timeout=PATIENCE)
