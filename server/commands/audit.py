@@ -5,14 +5,6 @@ from pathlib import Path
 
 import click
 
-from server.audit.database import (
-    Finding,
-    audit_backup,
-    audit_database,
-    audit_modules,
-    small_groups,
-)
-from server.audit.website import audit_survey_page, audit_website
 from server.clock import today
 from server.commands import database, form_of_table, print_message, print_table
 from server.store import Place, Store, StoreError
@@ -49,6 +41,15 @@ def audit(
     places compare the hash of a page as served; on the server, --survey with --db prints the same.
     With --quiet it prints nothing that changes with each report, so a journal can keep the output.
     """
+    from server.audit.database import (
+        Finding,
+        audit_backup,
+        audit_database,
+        audit_modules,
+        small_groups,
+    )
+    from server.audit.website import audit_survey_page, audit_website
+
     given = context.get_parameter_source("db") is not click.core.ParameterSource.DEFAULT
     findings: list[Finding] = []
     few: list[str] = []

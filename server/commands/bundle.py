@@ -7,7 +7,6 @@ from pathlib import Path
 import click
 
 from analysis.core.errors import DataError
-from analysis.study.bundle import LARGEST, verify_bundle
 from analysis.survey.files import open_file
 from server.commands import (
     database,
@@ -21,8 +20,6 @@ from server.commands import (
     write_new,
 )
 from server.store import Place, Store
-from server.stored_bundle import bundle_of
-from server.stored_results import StoredWave
 
 
 def _is_license(_: click.Context, __: click.Parameter, value: str) -> str:
@@ -77,6 +74,9 @@ def bundle(
 
     It reveals no more than export, estimate and codebook do. The same study gives the same bytes.
     """
+    from server.stored_bundle import bundle_of
+    from server.stored_results import StoredWave
+
     store = Store(db)
     stored = StoredWave(store, survey_id, wave, version, batch)
     zipped = bundle_of(
@@ -110,6 +110,8 @@ def verify(file: Path) -> None:
     It needs no database and no network. If a file is not as it should be, the command names it, and
     exits with 1.
     """
+    from analysis.study.bundle import LARGEST, verify_bundle
+
     try:
         with open_file(file) as opened:
             content = opened.read(LARGEST + 1)

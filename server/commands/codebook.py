@@ -3,22 +3,17 @@
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, fields
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from analysis.estimate.totals import check_population
-from analysis.study.codebook import Code, codebook
-from analysis.study.label import Fact, label
-from analysis.study.methods import Fieldwork, methods
 from analysis.study.sources import COUNTS, check_has
-from analysis.study.sources.counted import CountedWave
-from analysis.survey.survey import Survey
 from server.commands import form_of_table, level_of_intervals, print_table, refusals
 from server.commands.sources import Asked, given_in, source, source_options
 from server.store import Store
-from server.stored_fieldwork import fieldwork_of
-from server.stored_results import StoredWave, pooled
+
+if TYPE_CHECKING:
+    from analysis.survey.survey import Survey
 
 
 def _options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -56,6 +51,14 @@ def codebook_(
     **where: Any,
 ) -> None:
     """Print wording, codes, mechanism and ε of each question, a row for each value."""
+    from analysis.estimate.totals import check_population
+    from analysis.study.codebook import Code, codebook
+    from analysis.study.label import Fact, label
+    from analysis.study.methods import Fieldwork, methods
+    from analysis.study.sources.counted import CountedWave
+    from server.stored_fieldwork import fieldwork_of
+    from server.stored_results import StoredWave, pooled
+
     if population is not None and not paragraph:
         raise click.UsageError("--population needs --methods, whose paragraph it changes")
     with refusals():

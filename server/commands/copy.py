@@ -6,7 +6,6 @@ import click
 
 from server.commands import PlaceType, print_message, record
 from server.store import Place, Store, StoreError
-from server.stored_tally import collector_of
 
 
 @click.command()
@@ -19,6 +18,8 @@ def copy(source: Place, target: Place) -> None:
     on FROM, and TO must be new. Then collect into only one of the two: neither knows what
     respondents spend in the other. Accounts are copied; sessions and research tokens are not.
     """
+    from server.stored_tally import collector_of
+
     if target.exists():
         raise StoreError(f"{target}: expected a new database, got one that exists")
     store = Store(source)

@@ -2,13 +2,15 @@
 
 from math import isfinite
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-import numpy as np
 
-from analysis.estimate.decoding import FALSE_DISCOVERIES, Decoded, decode
-from analysis.estimate.rappor_files import RapporFileError, read_counts, read_map, read_params
+from analysis.core.options import FALSE_DISCOVERIES
 from server.commands import form_of_table, level_of_intervals, print_message, print_table
+
+if TYPE_CHECKING:
+    from analysis.estimate.decoding import Decoded
 
 _LEVEL = click.FloatRange(0, 1, min_open=True, max_open=True)
 _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
@@ -63,6 +65,11 @@ def decode_(
     form: str,
 ) -> None:
     """Estimate how often strings occur in reports of google/rappor."""
+    import numpy as np
+
+    from analysis.estimate.decoding import decode
+    from analysis.estimate.rappor_files import RapporFileError, read_counts, read_map, read_params
+
     if not all(map(isfinite, (false_discoveries, any_false or 0.0, repeats))):
         raise click.UsageError(
             "expected finite numbers for --false-discoveries, --any-false and --reports-per-person"
@@ -98,7 +105,7 @@ def decode_(
     _summarize(decoded, false_discoveries, any_false)
 
 
-def _summarize(decoded: Decoded, false_discoveries: float, any_false: float | None) -> None:
+def _summarize(decoded: "Decoded", false_discoveries: float, any_false: float | None) -> None:
     """Print what the table does not say."""
     if any_false is not None:
         promise = f"the probability that any is false is at most {100 * any_false:g} % (Bonferroni)"

@@ -7,7 +7,7 @@ import click
 
 from server.clock import today
 from server.commands import database, form_of_table, print_message, print_table
-from server.doctor import Check, machine, outside
+from server.doctor import Check
 from server.store import Place, StoreError
 
 
@@ -31,6 +31,8 @@ def doctor(
     Run it on the server, as the user of the collector, and with --url alone from elsewhere. Exits
     with 1 if anything is not as it should be.
     """
+    from server.doctor import machine, outside
+
     given = context.get_parameter_source("db") is not click.core.ParameterSource.DEFAULT
     checks: list[Check] = []
     if url:

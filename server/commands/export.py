@@ -6,7 +6,6 @@ from pathlib import Path
 
 import click
 
-from analysis.study.report_columns import HOW_TO_USE
 from server.commands import (
     database,
     form_of_table,
@@ -20,10 +19,7 @@ from server.commands import (
     write_new,
 )
 from server.formats import FORMATS, written
-from server.formats.parts import write_parts
 from server.store import Place, Store
-from server.stored_results import StoredWave
-from server.stored_tally import collector_of
 
 
 @click.command()
@@ -61,6 +57,11 @@ def export(
     parquet have labels, and need --output or a pipe; r is a script that R runs, with labels and
     functions; ddi describes the columns as XML.
     """
+    from analysis.study.report_columns import HOW_TO_USE
+    from server.formats.parts import write_parts
+    from server.stored_results import StoredWave
+    from server.stored_tally import collector_of
+
     if parts is not None and (output is not None or form != "parquet"):
         raise click.UsageError("--parts goes with --format parquet, and without --output")
     if parts is None and output is None and not FORMATS[form].is_text and sys.stdout.isatty():

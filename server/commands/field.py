@@ -6,7 +6,6 @@ from urllib.parse import urlsplit
 
 import click
 
-from server.access import is_loopback
 from server.clock import today
 from server.commands import (
     database,
@@ -22,7 +21,6 @@ from server.commands.private_file import hand_out, output_file
 from server.commands.survey import warn_of_few
 from server.intake.invitations import ISSUER
 from server.store import Place, Store, StoreBusy
-from server.stored_results import Missing, asked_now
 
 #: Where `deniable serve` listens by default.
 _HERE = "http://localhost:8000"
@@ -56,6 +54,8 @@ def invite(
     hash, so a link cannot be printed again. With --output the file is complete, only its owner can
     read it, and every link in it can be used.
     """
+    from server.stored_results import Missing, asked_now
+
     store = Store(db)
     current = asked_now(store, survey_id)
     if current.survey.access == "open":
@@ -88,6 +88,8 @@ def invite(
 @form_of_table
 def open_(survey_id: str, wave: int | None, db: Place, form: str) -> None:
     """Open a wave, and close the others; also while the server runs."""
+    from server.stored_results import Missing, asked_now
+
     store = Store(db)
     if asked_now(store, survey_id).survey.is_over(today()):
         raise Missing(f"{survey_id}: expected a survey that can be answered, got one that is over")
@@ -113,6 +115,8 @@ def close(survey_id: str, wave: int | None, db: Place, form: str) -> None:
     The file is written anew, so that nothing in it reveals the order of arrival any more. `deniable
     open` opens a wave again.
     """
+    from server.stored_results import Missing, asked_now
+
     store = Store(db)
     asked_now(store, survey_id)
     waves = store.surveys.waves(survey_id)
@@ -146,6 +150,8 @@ def close(survey_id: str, wave: int | None, db: Place, form: str) -> None:
 
 def _check_url(url: str) -> None:
     """Refuse an address that would make useless links, since links cannot be printed again."""
+    from server.access import is_loopback
+
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/"):
         raise click.BadParameter(

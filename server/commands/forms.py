@@ -8,7 +8,6 @@ from pathlib import Path
 import click
 
 from analysis.survey.files import read_file
-from analysis.survey.survey_file import read_survey
 from server.commands import print_message
 from server.forms import TOOLS, WRITTEN, FormError, Row, read_form, report, write_form
 from server.forms.form import CHANGED, REFUSED
@@ -62,6 +61,8 @@ def convert(survey_file: Path, tool: str, output: Path, report_to: Path | None) 
 
     The report says what the other tool can express, and what it cannot.
     """
+    from analysis.survey.survey_file import read_survey
+
     written = write_form(read_survey(survey_file), tool)
     _check_new(output, report_to)
     _write(output, written.content)

@@ -5,7 +5,7 @@ from itertools import chain, islice
 import click
 
 from analysis.core.errors import check_delta
-from analysis.privacy.ledger import COLUMNS_BY, DELTA, LEDGERS, ledger_rows
+from analysis.core.options import DELTA, ROWS_OF_LEDGERS
 from server.commands import (
     checked_by,
     database,
@@ -15,7 +15,6 @@ from server.commands import (
     survey_id,
 )
 from server.store import Place, Store
-from server.stored_ledger import ledger_of_survey
 
 delta_of_totals = click.option(
     "--delta",
@@ -31,7 +30,7 @@ delta_of_totals = click.option(
 @survey_id
 @click.option(
     "--by",
-    type=click.Choice(list(LEDGERS)),
+    type=click.Choice(ROWS_OF_LEDGERS),
     default="respondent",
     show_default=True,
     help="What a row is about; total: each distinct total, with how many spent it.",
@@ -42,6 +41,9 @@ delta_of_totals = click.option(
 @form_of_table
 def ledger(survey_id: str, by: str, delta: float, batch: bool, db: Place, form: str) -> None:
     """Print what respondents have spent, and what they were promised."""
+    from analysis.privacy.ledger import COLUMNS_BY, ledger_rows
+    from server.stored_ledger import ledger_of_survey
+
     rows = ledger_of_survey(Store(db), survey_id, by, delta, batch)
     first = list(islice(rows, 1))
     print_table(ledger_rows(chain(first, rows)), COLUMNS_BY[by], form)

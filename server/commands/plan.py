@@ -4,19 +4,18 @@ import re
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from analysis.core.epsilon import TELLING
-from analysis.core.options import MOST_RESPONDENTS
-from analysis.estimate.precision import Stated, shares_of_answers
-from analysis.privacy.ledger import in_epsilon
-from analysis.privacy.one_wave import warnings_of_totals
-from analysis.study.planning import MOST_WAVES, Plan, Split
-from analysis.study.planning.sample import MOST_RUNS
-from analysis.survey.survey import Survey, spent_on
-from analysis.survey.survey_file import read_survey
+from analysis.core.options import (
+    DIFFERENCE,
+    MOST_RESPONDENTS,
+    MOST_RUNS,
+    MOST_WAVES,
+    RUNS,
+    TABLES_OF_PLANS,
+)
 from server.commands import (
     between,
     form_of_table,
@@ -28,9 +27,13 @@ from server.commands import (
 )
 from server.commands.ledger import delta_of_totals
 from server.commands.simulate import answers_of_file
-from server.plan.page import SECTIONS, whole_page
-from server.plan.tables import DIFFERENCE, OF_WAVES, RUNS, TABLES, Asked
 from server.progress import Progress
+
+if TYPE_CHECKING:
+    from analysis.estimate.precision import Stated
+    from analysis.study.planning import Plan
+    from analysis.survey.survey import Survey
+    from server.plan.tables import Asked
 
 
 @click.command()
@@ -50,8 +53,8 @@ from server.progress import Progress
 )
 @click.option(
     "--table",
-    type=click.Choice(list(TABLES)),
-    default="questions",
+    type=click.Choice(TABLES_OF_PLANS),
+    default=TABLES_OF_PLANS[0],
     show_default=True,
     help="Which table to print.",
 )
@@ -120,6 +123,10 @@ def plan(
     form: str,
 ) -> None:
     """Print how precise each question will be, and what its waves will cost a respondent."""
+    from analysis.survey.survey_file import read_survey
+    from server.plan.page import SECTIONS, whole_page
+    from server.plan.tables import TABLES, Asked
+
     survey = read_survey(survey_file)
     if html is not None:
         _check_writable(html)
@@ -153,8 +160,10 @@ def plan(
         )
 
 
-def _truth(survey: Survey, shares: Iterable[str], answers: str | None) -> Stated:
+def _truth(survey: "Survey", shares: Iterable[str], answers: str | None) -> "Stated":
     """Return the stated shares; those of --share replace a question's shares in --answers."""
+    from analysis.estimate.precision import shares_of_answers
+
     counted = dict(shares_of_answers(survey, answers_of_file(answers, survey))) if answers else {}
     stated: dict[str, dict[str, float]] = {}
     for text in shares:
@@ -200,8 +209,15 @@ def _unwritable(path: Path, error: OSError) -> click.ClickException:
     return click.ClickException(f"{path}: cannot be written: {error.strerror}")
 
 
-def _tell(table: str, asked: Asked, rows: Iterable[Any]) -> None:
+def _tell(table: str, asked: "Asked", rows: Iterable[Any]) -> None:
     """Print what a table does not say."""
+    from analysis.core.epsilon import TELLING
+    from analysis.privacy.ledger import in_epsilon
+    from analysis.privacy.one_wave import warnings_of_totals
+    from analysis.study.planning import Plan, Split
+    from analysis.survey.survey import spent_on
+    from server.plan.tables import OF_WAVES
+
     survey, waves = asked.survey, asked.waves
     if table in OF_WAVES and spent_on([(survey, waves)]) > survey.cap:
         print_message(
@@ -220,7 +236,7 @@ def _tell(table: str, asked: Asked, rows: Iterable[Any]) -> None:
             print_message(f'question "{row.question}": {message}')
 
 
-def _messages(row: Plan) -> Iterable[str]:
+def _messages(row: "Plan") -> Iterable[str]:
     if row.floor is not None and row.floor >= 1:
         yield "these respondents are too few to find any text; give candidates"
     elif row.floor is not None:

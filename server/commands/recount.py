@@ -5,19 +5,17 @@ from pathlib import Path
 import click
 
 from analysis.core.errors import DataError
-from analysis.study.sources.files import read_survey
+from analysis.core.options import ENGINES_OF_RECOUNTS
 from server.commands import wave_number
 from server.commands.sources import frozen_survey
 from server.commands.tally import output_of_tally, put
-from server.recount import exported
-from server.recount.engines import ENGINES, MissingPackage, is_of_engine, refusal_of
 
 
 @click.command()
 @click.argument("path", metavar="PATH")
 @click.option(
     "--engine",
-    type=click.Choice(tuple(ENGINES)),
+    type=click.Choice(ENGINES_OF_RECOUNTS),
     default="own",
     show_default=True,
     help="The engine that counts; duckdb and spark are extras.",
@@ -44,6 +42,10 @@ def recount(
     PATH is a folder that export --parts wrote, a file of Parquet, or, with --survey and --wave, an
     address that Spark knows.
     """
+    from analysis.study.sources.files import read_survey
+    from server.recount import exported
+    from server.recount.engines import ENGINES, MissingPackage, is_of_engine, refusal_of
+
     try:
         found = exported(path, read_survey(frozen), wave)
         try:

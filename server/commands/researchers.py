@@ -6,12 +6,10 @@ from pathlib import Path
 
 import click
 
-from server.access import hashed, new_password
 from server.commands import database, form_of_table, print_table, record
 from server.commands.private_file import hand_out, output_file
 from server.store import Place, Store
 from server.store.researchers import NAME, ROLES, Researcher
-from server.stored_results import Missing
 
 
 @click.group()
@@ -35,6 +33,9 @@ def add(name: str, role: str | None, output: Path | None, db: Place, form: str) 
     The command makes the password from 192 random bits, so that nobody can guess it. The database
     has only its scrypt hash, so the password cannot be printed again.
     """
+    from server.access import hashed, new_password
+    from server.stored_results import Missing
+
     if not re.fullmatch(NAME, name):
         raise Missing(f"name: expected at most 64 letters, digits, . _ @ and -, got {name[:70]!a}")
     store = Store(db)
@@ -56,6 +57,8 @@ def add(name: str, role: str | None, output: Path | None, db: Place, form: str) 
 @database
 def remove(name: str, db: Place) -> None:
     """Remove an account; its sessions end at once."""
+    from server.stored_results import Missing
+
     store = Store(db)
     known = [account.name for account in store.researchers.all()]
     if name not in known:

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import click
 
-from server.audit.database import audit_database, open_copy
 from server.backups import age
 from server.clock import today
 from server.commands import database, forget_due, print_message, record
@@ -30,6 +29,8 @@ def restore(source: Path, keep_open: bool, identity: str | None, db: Place) -> N
     they may have been closed after the backup was made. The command prints which waves were open,
     and how to open them again.
     """
+    from server.audit.database import audit_database, open_copy
+
     if not isinstance(db, Path):
         if db.exists():
             raise StoreError(f"{db}: expected a database without tables of deniable")

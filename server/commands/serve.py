@@ -5,25 +5,26 @@ import sqlite3
 import sys
 from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import click
 
-from analysis.survey.survey import Survey
-from analysis.survey.survey_file import read_survey
-from server import addresses, failures
-from server import demo as demonstration
-from server.access import is_loopback
+from server import failures
 from server.clock import today
 from server.commands import database, print_message, record, wave_number
 from server.commands.survey import publish_in, warn_of_cap, warn_of_few
 from server.retention import Keeper
-from server.serving import Address, held, run
 from server.store import Place, Store, StoreError
 from server.store.studies import DELETED
 
+if TYPE_CHECKING:
+    from analysis.survey.survey import Survey
+
 
 def _address(_context: click.Context, _parameter: click.Parameter, text: str | None) -> str | None:
+    from server import addresses
+
     try:
         return None if text is None else addresses.checked(text)
     except ValueError as error:
@@ -87,6 +88,10 @@ def serve(
     valid until the server stops. A survey that was closed stays closed, unless its file is given. A
     survey published in the browser stays closed until it is opened there, or with `open`.
     """
+    from analysis.survey.survey_file import read_survey
+    from server.access import is_loopback
+    from server.serving import Address, held, run
+
     if research_port is None and (socket is not None or not is_loopback(host)):
         where = f"--host {host}" if socket is None else "--socket"
         raise click.UsageError(
@@ -134,7 +139,7 @@ def _put_in_order(store: Store) -> None:
         failures.log(error, " while stopping")
 
 
-def _prepare(store: Store, surveys: list[Survey], wave: int | None) -> None:
+def _prepare(store: Store, surveys: "list[Survey]", wave: int | None) -> None:
     """Publish surveys and open a wave of each; without any, of all surveys that are not closed."""
     for survey in surveys:
         publish_in(store, survey)
@@ -153,6 +158,8 @@ def _prepare(store: Store, surveys: list[Survey], wave: int | None) -> None:
 
 def _announce(db: Place, urls: tuple[str, str], token: str) -> None:
     """Print the addresses for respondents and researchers, and the open surveys."""
+    from server.access import is_loopback
+
     public, research = urls
     lines = [f"deniable serves on {public}"]
     if research != public:
@@ -185,4 +192,6 @@ def _announce(db: Place, urls: tuple[str, str], token: str) -> None:
 @click.command()
 def demo() -> None:
     """Replay a real survey of 6,366 people, and compare the estimates with the truth."""
+    from server import demo as demonstration
+
     demonstration.run()

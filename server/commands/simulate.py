@@ -5,15 +5,12 @@ import json
 import secrets
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from analysis.core.errors import AnswersError
 from analysis.survey.files import open_file
-from analysis.survey.freeze import thaw
-from analysis.survey.simulate import hidden_cells, payloads, read_answers, simulated_token
-from analysis.survey.survey import Survey
-from analysis.survey.survey_file import read_survey
 from server.commands import (
     database,
     form_of_table,
@@ -24,13 +21,15 @@ from server.commands import (
     wave_number,
 )
 from server.commands.survey import warn_of_cap
-from server.deliver import Client, Unreachable, refused, to_store, to_url, worked
 from server.intake.invitations import ISSUER
 from server.progress import Progress
 from server.store import Place, Store, StoreError
 
+if TYPE_CHECKING:
+    from analysis.survey.survey import Survey
 
-def answers_of_file(name: str, survey: Survey) -> list[dict[str, str]]:
+
+def answers_of_file(name: str, survey: "Survey") -> list[dict[str, str]]:
     """Return a file's table of answers, or that of stdin if its name is -.
 
     Raises
@@ -38,6 +37,8 @@ def answers_of_file(name: str, survey: Survey) -> list[dict[str, str]]:
     AnswersError
         If it cannot be read, or is no such table.
     """
+    from analysis.survey.simulate import read_answers
+
     if name == "-":
         if sys.stdin is None:
             raise AnswersError("stdin: expected a table, got nothing: it is closed")
@@ -78,6 +79,10 @@ def simulate(
     form: str,
 ) -> None:
     """Randomize a table of true answers as respondents' devices would, and take the reports in."""
+    from analysis.survey.simulate import hidden_cells, payloads, simulated_token
+    from analysis.survey.survey_file import read_survey
+    from server.deliver import refused, to_store, to_url, worked
+
     given = context.get_parameter_source("db") is not click.core.ParameterSource.DEFAULT
     if url and given and not dry_run:
         raise click.UsageError("give only one of --db and --url")
@@ -143,8 +148,11 @@ def simulate(
         raise click.exceptions.Exit(1)
 
 
-def _served(url: str, survey: Survey, wave: int | None) -> tuple[Survey, int]:
+def _served(url: str, survey: "Survey", wave: int | None) -> "tuple[Survey, int]":
     """Return the version that a server has of the same file, and a wave of it."""
+    from analysis.survey.freeze import thaw
+    from server.deliver import Client, Unreachable
+
     _, served = Client(url).request("GET", f"/api/surveys/{survey.id}")
     try:
         frozen = {"survey": served["survey"], "randomizers": served["randomizers"]}

@@ -2,16 +2,15 @@
 
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from analysis.survey.check import check as check_questions
-from analysis.survey.survey import Survey, spent_on
-from analysis.survey.survey_file import read_survey
 from server.commands import database, form_of_table, print_message, print_table, record, survey_file
-from server.remarks import remarks, too_low
 from server.store import Place, Store
-from server.store.reports import FEWEST
+
+if TYPE_CHECKING:
+    from analysis.survey.survey import Survey
 
 
 @click.command()
@@ -23,6 +22,10 @@ def check(survey_file: Path, form: str) -> None:
     The command also prints what the next best mechanism would cost: how many times as many
     respondents it takes for the same variance (below 1 if the author did not name the best).
     """
+    from analysis.survey.check import check as check_questions
+    from analysis.survey.survey_file import read_survey
+    from server.remarks import remarks
+
     survey = read_survey(survey_file)
     checks = check_questions(survey)
     rows = [asdict(row) for row in checks]
@@ -43,6 +46,8 @@ def check(survey_file: Path, form: str) -> None:
 @form_of_table
 def publish(survey_file: Path, db: Place, new_prices: bool, form: str) -> None:
     """Freeze a survey and store it; print its version."""
+    from analysis.survey.survey_file import read_survey
+
     survey = read_survey(survey_file)  # first, since a file with an error makes no database
     store = Store(db, create=True)
     survey, new = publish_in(store, survey, new_prices)
@@ -57,7 +62,7 @@ def publish(survey_file: Path, db: Place, new_prices: bool, form: str) -> None:
     print_table([row], row, form)
 
 
-def publish_in(store: Store, survey: Survey, new_prices: bool = False) -> tuple[Survey, bool]:
+def publish_in(store: Store, survey: "Survey", new_prices: bool = False) -> "tuple[Survey, bool]":
     """Publish a survey, and say if it replaces another version.
 
     Return the version that is stored of its file, and whether it is new.
@@ -85,17 +90,21 @@ def publish_in(store: Store, survey: Survey, new_prices: bool = False) -> tuple[
     return survey, new
 
 
-def warn_of_cap(survey: Survey) -> None:
+def warn_of_cap(survey: "Survey") -> None:
     """Say if nobody can answer."""
+    from server.remarks import too_low
+
     if survey.charge > survey.cap:
         print_message(f"{survey.id}: {too_low(survey)}")
 
 
-def warn_of_stopped(store: Store, survey: Survey) -> None:
+def warn_of_stopped(store: Store, survey: "Survey") -> None:
     """Say how many of those who have answered cannot answer another wave.
 
     The smallest cap of all versions that somebody answered holds.
     """
+    from analysis.survey.survey import spent_on
+
     known = store.surveys.by_terms(survey.id)
     everybody = stopped = 0
     for account in store.ledger.grouped_accounts(survey.id):
@@ -121,6 +130,8 @@ def warn_of_few(store: Store, survey_id: str, version: str = "", but: int | None
     but : int, optional
         The wave that stays open.
     """
+    from server.store.reports import FEWEST
+
     opened = store.surveys.open_waves(survey_id)
     for (known, wave), n in store.reports.cells(survey_id).items():
         if known.startswith(version) and wave in opened and wave != but and n < FEWEST:

@@ -4,14 +4,10 @@ import json
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from analysis.study.sources.files import read_content, read_survey
-from analysis.study.tally import Tally, merged
-from analysis.study.tally.pairs import CountedRows
-from analysis.study.tally.reading import read_tally
 from server.commands import (
     database,
     only_batches,
@@ -25,8 +21,10 @@ from server.commands import (
 )
 from server.commands.sources import frozen_survey
 from server.store import Place, Store
-from server.stored_results import StoredWave
-from server.stored_tally import tally_of
+
+if TYPE_CHECKING:
+    from analysis.study.tally import Tally
+    from analysis.study.tally.pairs import CountedRows
 
 output_of_tally = click.option(
     "--output",
@@ -66,6 +64,9 @@ def export(
 
     It names this database by a random id, so that nobody merges it twice.
     """
+    from server.stored_results import StoredWave
+    from server.stored_tally import tally_of
+
     store = Store(db)
     stored = StoredWave(store, survey_id, wave, version, batch)
     counted = tally_of(store, stored, partial(record, store), all_reports=all_reports)
@@ -94,6 +95,10 @@ def merge(files: tuple[Path, ...], frozen: Path | None, output: Path | None) -> 
 
     The exit status is 1 if they differ, or if a collector is counted by two of them.
     """
+    from analysis.study.sources.files import read_content, read_survey
+    from analysis.study.tally import merged
+    from analysis.study.tally.reading import read_tally
+
     survey = read_survey(frozen)
     read = [(str(file), read_tally(str(file), read_content(file), survey)) for file in files]
     total = merged(read)
@@ -105,7 +110,7 @@ def merge(files: tuple[Path, ...], frozen: Path | None, output: Path | None) -> 
     put(total, output)
 
 
-def put(counted: Tally | CountedRows, output: Path | None) -> None:
+def put(counted: "Tally | CountedRows", output: Path | None) -> None:
     """Print a tally, or write it to a new file."""
     content = [line.encode() for line in lines_of(counted.to_json())]
     if output is None:

@@ -3,8 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from analysis.survey.survey import LONGEST_REQUEST
-
 #: The headers of a request that the collector needs, and what stands for one that is missing.
 PASSED = {
     "Content-Type": "",
@@ -49,6 +47,8 @@ def configuration(
     """
     in_compose = bool(collectors)
     names_of_collectors = collectors or ["127.0.0.1"]
+    from analysis.survey.survey import LONGEST_REQUEST
+
     # A longer body is passed on as it comes, and the collector refuses it.
     buffering = (
         {"request_buffers": LONGEST_REQUEST}

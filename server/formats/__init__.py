@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import chain
+from typing import TYPE_CHECKING
 
 from analysis.core.csv_json import pieces_of_columns
 from analysis.core.extras import install_with
-from analysis.study.report_columns import report_columns
-from server.formats.table import ReportsTable, Unwritable
-from server.stored_results import StoredWave
+
+if TYPE_CHECKING:
+    from server.stored_results import StoredWave
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ FORMATS = {
 }
 
 
-def written(stored: StoredWave, form: str) -> Iterator[bytes]:
+def written(stored: "StoredWave", form: str) -> Iterator[bytes]:
     """Return the content, in pieces, of a file of a wave's reports, as one of `FORMATS`.
 
     Raises
@@ -68,6 +69,9 @@ def written(stored: StoredWave, form: str) -> Iterator[bytes]:
     Missing, Withheld
         If the reports are deleted, or not shown yet.
     """
+    from analysis.study.report_columns import report_columns
+    from server.formats.table import ReportsTable
+
     chosen = FORMATS[form]
     if not chosen.module:
         columns, parts = stored.reports()
@@ -94,6 +98,8 @@ def check_needs(form: str) -> None:
         try:
             import_module(package)
         except ModuleNotFoundError as error:
+            from server.formats.table import Unwritable
+
             raise Unwritable(
                 f"files of {chosen.title} need {package}: {install_with('formats')} ({error})"
             ) from None

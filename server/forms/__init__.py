@@ -7,12 +7,13 @@ the survey file, and accounts for each row of the source.
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, fields
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from analysis.core.csv_json import to_text
-from analysis.survey.survey import Survey
-from server.forms.building import Imported, build
-from server.forms.form import LARGEST, Form, FormError, Row, Wanted
-from server.forms.leaving import Leaving, Written
+from server.forms.form import LARGEST, Form, FormError, Imported, Row, Wanted, Written
+
+if TYPE_CHECKING:
+    from analysis.survey.survey import Survey
 
 __all__ = [
     "TOOLS",
@@ -65,6 +66,8 @@ def read_form(
     FormError
         If it is no questionnaire of that tool, or of any known tool. Then nothing was imported.
     """
+    from server.forms.building import build
+
     if len(content) > LARGEST:
         raise FormError(f"{name}: expected at most {LARGEST >> 20} MiB, got more")
     if tool is not None and tool not in TOOLS:
@@ -88,8 +91,10 @@ def read_form(
     )
 
 
-def write_form(survey: Survey, tool: str) -> Written:
+def write_form(survey: "Survey", tool: str) -> Written:
     """Return a survey as a questionnaire of one of `WRITTEN`, and what it cannot carry."""
+    from server.forms.leaving import Leaving
+
     write: Callable[[Leaving], Written] = import_module(f"server.forms.{tool}.writing").write
     return write(Leaving(survey))
 

@@ -4,7 +4,6 @@ import re
 import tempfile
 from collections.abc import Iterator, Mapping, Set
 from copy import deepcopy
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -29,36 +28,13 @@ from server.forms.form import (
     REFUSED,
     Asked,
     Form,
+    Found,
+    Imported,
     PartRow,
     Row,
     Wanted,
 )
 from server.forms.texts import answers_in, first, retold
-
-
-@dataclass(frozen=True)
-class Found:
-    """A question or note of the source that is, or could be, imported.
-
-    `place` is that among the form's items, `row` that in the source, and `text` in one language.
-    Some numbers are there only if somebody gives the bounds that they lack.
-    """
-
-    place: int
-    row: str
-    text: str
-    kind: str
-    lacks_bounds: bool
-
-
-@dataclass(frozen=True)
-class Imported:
-    """A survey file, what became of each row of its source, and what it could ask."""
-
-    toml: str
-    rows: tuple[Row, ...]
-    questions: int
-    found: tuple[Found, ...] = ()
 
 
 def build(form: Form, wanted: Wanted | None = None) -> Imported:

@@ -11,8 +11,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Protocol
 
-from analysis.core.domain import NO_ANSWER, NONE
-
 #: The most parentheses in each other, more than anyone writes.
 _DEEPEST = 50
 _SIGNS: Mapping[str, Callable[[float, float], bool]] = {
@@ -180,6 +178,8 @@ def in_our_terms(tree: list[Any], earlier: Mapping[str, Known], notes: list[str]
 
 def _of_nothing(sign: str, known: Known) -> list[Any]:
     """Return whether a question was left out, or was not."""
+    from analysis.core.domain import NO_ANSWER, NONE
+
     name, kind = known.data["id"], known.data["kind"]
     is_always_answered = bool(known.data.get("required")) and "shows_if" not in known.data
     if sign not in ("=", "!="):
@@ -212,6 +212,8 @@ def _of_amount(sign: str, known: Known, value: Any, name: str) -> list[Any]:
 
 def _of_options(sign: str, known: Known, value: Any, name: str, notes: list[str]) -> list[Any]:
     """Return a comparison of the answer to a question with options."""
+    from analysis.core.domain import NONE
+
     if sign in _SIGNS:
         return _in_order(sign, known, value, name)
     option = known.values.get(str(value))

@@ -1,4 +1,4 @@
-"""A questionnaire of another tool, as its reader found it: what it asks, and what is refused."""
+"""A questionnaire of another tool, as its reader found it: what it asks, and what became of it."""
 
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
@@ -30,6 +30,39 @@ class Row:
     type: str
     outcome: str
     detail: str
+
+
+@dataclass(frozen=True)
+class Found:
+    """A question or note of the source that is, or could be, imported.
+
+    `place` is that among the form's items, `row` that in the source, and `text` in one language.
+    Some numbers are there only if somebody gives the bounds that they lack.
+    """
+
+    place: int
+    row: str
+    text: str
+    kind: str
+    lacks_bounds: bool
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A survey file, what became of each row of its source, and what it could ask."""
+
+    toml: str
+    rows: tuple[Row, ...]
+    questions: int
+    found: tuple[Found, ...] = ()
+
+
+@dataclass(frozen=True)
+class Written:
+    """A questionnaire of another tool, and what became of each part of the survey."""
+
+    content: bytes
+    rows: tuple[Row, ...]
 
 
 @dataclass(frozen=True)

@@ -19,14 +19,6 @@ from server.page_texts import Phrase, languages_of, told
 EXPORTED = "exported"
 
 
-@dataclass(frozen=True)
-class Written:
-    """A questionnaire of another tool, and what became of each part of the survey."""
-
-    content: bytes
-    rows: tuple[Row, ...]
-
-
 @dataclass
 class Leaving:
     """A survey on its way to another tool: its texts, its blocks, and the list of losses.

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.random import Generator
 
 from analysis.core.epsilon import MICRO
+from analysis.core.options import DIFFERENCE, RUNS
 from analysis.estimate.precision import Point, Stated, curve_of_epsilon, curve_of_respondents
 from analysis.privacy.ledger import DELTA
 from analysis.privacy.meaning import PRIORS, Deployment, comparison, deployments, odds
@@ -31,12 +32,8 @@ from analysis.study.planning.together import HALF_WIDTH, possible_draws
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey, spent_on
 
-#: The difference between two shares that is to be found, if none is asked for.
-DIFFERENCE = 0.1
 #: Curves are drawn for these multiples of the planned number of respondents.
 _MULTIPLES = (0.25, 1, 4)
-#: Simulated surveys of a sample run.
-RUNS = 20
 #: Columns of beliefs: the belief before a report, and whether the report supports the answer.
 _BELIEFS = {
     f"belief_{100 * prior:g}_{'seen' if seen else 'not_seen'}": (prior, seen)

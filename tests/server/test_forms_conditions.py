@@ -10,8 +10,8 @@ import pytest
 from analysis.survey.document import parsed
 from analysis.survey.logic import holds
 from analysis.survey.survey_file import survey_of
-from server.forms.building import Imported, build
-from server.forms.form import Asked, Condition, Form
+from server.forms.building import build
+from server.forms.form import Asked, Condition, Form, Imported
 
 #: Possible answers in the source; None if there was no answer.
 ANSWERS: dict[str, list[Any]] = {

@@ -276,7 +276,8 @@ def test_surveys_published_in_the_browser_stay_closed_over_a_restart(
 
 def test_starting_does_not_wait_for_slow_imports() -> None:
     heavy = "{'scipy.stats', 'scipy.optimize'}"
-    program = f"import sys, server.commands.serve; print({heavy} & {{*sys.modules}})"
+    modules = "server.commands.serve, server.demo, server.remarks, server.serving"
+    program = f"import sys, {modules}; print({heavy} & {{*sys.modules}})"
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=LONG)
     assert done.stdout == "set()\n"

@@ -1,5 +1,6 @@
 """Verbs: one command for waves, tallies, bundles and tables from elsewhere, with the same words."""
 
+import re
 import shlex
 import subprocess
 import sys
@@ -10,15 +11,22 @@ from pathlib import Path
 import pytest
 from command_line import refused, run, table
 
-from analysis.core.options import INTERVALS_OF_SHARES
+from analysis.core.options import (
+    ENGINES_OF_RECOUNTS,
+    INTERVALS_OF_SHARES,
+    ROWS_OF_LEDGERS,
+    TABLES_OF_PLANS,
+)
 from analysis.estimate.intervals import INTERVALS
+from analysis.privacy.ledger import LEDGERS
 from analysis.study.verbs import Option, Verb
 from analysis.survey.simulate import payloads
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
 from server.cli import COMMANDS
-from server.commands import verbs
 from server.deliver import to_store
+from server.plan.tables import TABLES
+from server.recount.engines import ENGINES
 from server.store import Store
 
 ELSEWHERE = Path(__file__).parents[2] / "examples/elsewhere"
@@ -161,19 +169,27 @@ def test_each_field_of_a_verb_is_an_option_with_a_sentence() -> None:
             about: Option = field.metadata["option"]
             assert about.is_argument or ". " in f"{about.help} ", field
             assert about.is_argument or field.default is not MISSING or about.metavar
+
+
+def test_options_offer_what_there_is() -> None:
     assert tuple(INTERVALS) == INTERVALS_OF_SHARES
+    assert tuple(LEDGERS) == ROWS_OF_LEDGERS
+    assert tuple(TABLES) == TABLES_OF_PLANS
+    assert tuple(ENGINES) == ENGINES_OF_RECOUNTS
 
 
-def test_the_help_of_a_verb_needs_neither_numpy_nor_scipy() -> None:
-    names = [name for name, (place, _) in COMMANDS.items() if place.startswith("verbs.")]
-    assert {name for name, value in vars(verbs).items() if hasattr(value, "params")} >= {*names}
+def test_no_help_needs_numpy_scipy_or_flask() -> None:
     program = (
-        "import sys; from click.testing import CliRunner; from server.cli import main\n"
-        "for name in sys.argv[1:]:\n"
-        "    assert CliRunner().invoke(main, [name, '--help']).exit_code == 0\n"
-        "print(sorted({'numpy', 'scipy', 'flask'} & {*sys.modules}))"
+        "import sys, click; from click.testing import CliRunner; from server.cli import main\n"
+        "def ask(command, *words):\n"
+        "    assert CliRunner().invoke(main, [*words, '--help']).exit_code == 0, words\n"
+        "    print(*words, *{'numpy', 'scipy', 'flask'} & {*sys.modules})\n"
+        "    for name in getattr(command, 'list_commands', lambda _: ())(click.Context(command)):\n"
+        "        ask(command.get_command(click.Context(command), name), *words, name)\n"
+        "ask(main)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program, "analyze", *names], capture_output=True, text=True
-    )
-    assert done.stdout == "[]\n", done.stderr
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    asked = {*done.stdout.splitlines()}
+    assert asked >= {"", *COMMANDS, "tally export", "researcher add"}
+    assert not [words for words in asked if re.search("numpy|scipy|flask", words)]

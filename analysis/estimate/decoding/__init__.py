@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from analysis.core.options import FALSE_DISCOVERIES
 from analysis.estimate import Floats, Ints
 from analysis.estimate.decoding.cells import Cells
 from analysis.estimate.decoding.discoveries import (
@@ -23,9 +24,6 @@ from analysis.estimate.decoding.noise import Chances
 from analysis.estimate.intervals import FEW, normal_intervals
 
 __all__ = ["Chances", "Decoded", "Other", "decode", "detected", "fit_texts", "selected_level"]
-
-#: By default, at most this proportion of the detected strings is false on average.
-FALSE_DISCOVERIES = 0.05
 
 
 @dataclass(frozen=True)

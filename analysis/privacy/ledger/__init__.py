@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
 from typing import Any
 
+from analysis.core.options import DELTA
 from analysis.privacy.ledger.distribution import TotalRow, by_total
 from analysis.privacy.ledger.questions import AnswerRow, QuestionRow, by_both, by_question
 from analysis.privacy.ledger.respondents import LedgerRow, by_respondent, ledger
-from analysis.privacy.ledger.totals import DELTA, Account, Spend, Totals, charged_right, in_epsilon
+from analysis.privacy.ledger.totals import Account, Spend, Totals, charged_right, in_epsilon
 
 __all__ = [
     "COLUMNS_BY",

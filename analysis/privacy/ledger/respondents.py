@@ -6,8 +6,8 @@ from decimal import Decimal
 from functools import cache
 from typing import Any
 
+from analysis.core.options import DELTA
 from analysis.privacy.ledger.totals import (
-    DELTA,
     Account,
     Spend,
     Times,

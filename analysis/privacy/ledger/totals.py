@@ -13,11 +13,9 @@ from typing import Any
 from analysis.core.epsilon import MICRO
 from analysis.core.errors import check_delta
 from analysis.core.joint_randomizer import AnyDraw
+from analysis.core.options import DELTA
 from analysis.privacy.accounting import PrivacyLoss, Total, smallest
 from analysis.survey.survey import Survey, spent_on, uses
-
-#: The δ that totals may spend by default.
-DELTA = 1e-6
 
 #: Each set of terms (`Survey.terms`), and how often a survey was answered under it, in their order.
 Times = tuple[tuple[str, int], ...]

@@ -1,7 +1,6 @@
 """Plans before a survey: what a number of respondents and an ε will show."""
 
 from analysis.study.planning.between import respondents_between
-from analysis.study.planning.check import MOST_WAVES
 from analysis.study.planning.half_width import HalfWidth, expected
 from analysis.study.planning.needed import epsilon_for, respondents_for
 from analysis.study.planning.power import (
@@ -25,7 +24,6 @@ from analysis.study.planning.waves import (
 )
 
 __all__ = [
-    "MOST_WAVES",
     "HalfWidth",
     "Plan",
     "Power",

@@ -1,12 +1,9 @@
-"""The most waves of a plan, and the error where no number of respondents is enough."""
+"""The error of a plan where no number of respondents is enough."""
 
 from collections.abc import Callable
 from typing import TypeVar
 
 T = TypeVar("T")
-
-#: The most waves of a plan.
-MOST_WAVES = 1000
 
 
 class OutOfReach(ValueError):

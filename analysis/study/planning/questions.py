@@ -8,12 +8,13 @@ from numpy.random import Generator
 from analysis.core.domain import NO_ANSWER
 from analysis.core.epsilon import MICRO
 from analysis.core.errors import check_count, check_positive
+from analysis.core.options import MOST_WAVES
 from analysis.estimate.discovery import LETTERS, floor
 from analysis.estimate.intervals import check_level
 from analysis.estimate.precision.check import check_respondents
 from analysis.estimate.precision.truth import Stated, check_truth
 from analysis.estimate.text import chances_of
-from analysis.study.planning.check import MOST_WAVES, or_none
+from analysis.study.planning.check import or_none
 from analysis.study.planning.directly import curator_half_width, direct_half_width
 from analysis.study.planning.half_width import expected
 from analysis.study.planning.needed import epsilon_for, respondents_for

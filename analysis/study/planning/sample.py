@@ -8,15 +8,13 @@ from numpy.typing import NDArray
 
 from analysis.core.domain import Domain
 from analysis.core.errors import check_count
+from analysis.core.options import MOST_RUNS
 from analysis.estimate.estimates import estimates
 from analysis.estimate.intervals import check_level, ratio_interval, share_interval
 from analysis.estimate.precision.check import check_respondents
 from analysis.estimate.precision.law import Law
 from analysis.estimate.precision.truth import Stated, Truth, check_truth, truth_of
 from analysis.survey.survey import Survey
-
-#: The most surveys that are simulated.
-MOST_RUNS = 1000
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,13 @@ from numpy.random import Generator
 from analysis.core.domain import Estimand
 from analysis.core.epsilon import LARGEST, MICRO, SMALLEST, TooCoarse
 from analysis.core.errors import check_count
+from analysis.core.options import MOST_WAVES
 from analysis.core.types import Floats
 from analysis.estimate.intervals import check_level
 from analysis.estimate.precision.check import check_respondents
 from analysis.estimate.precision.curves import EPSILONS, closed_variance
 from analysis.estimate.precision.truth import Stated, check_truth
 from analysis.mechanisms.base import Mechanism
-from analysis.study.planning.check import MOST_WAVES
 from analysis.study.planning.half_width import expected
 from analysis.study.planning.redesign import is_best, with_epsilon
 from analysis.survey.question import Question

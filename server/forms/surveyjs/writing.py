@@ -7,7 +7,8 @@ from typing import Any
 
 from analysis.core.domain import NO_ANSWER
 from server.editing.draft_file import free_id
-from server.forms.leaving import Block, Leaving, Written, condition_text
+from server.forms.form import Written
+from server.forms.leaving import Block, Leaving, condition_text
 
 _KEPT = ("title", "id", "languages", "introduction", "thanks")
 

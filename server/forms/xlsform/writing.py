@@ -11,7 +11,8 @@ from openpyxl.worksheet.worksheet import Worksheet
 from analysis.core.domain import NO_ANSWER, NONE
 from analysis.survey.logic import written
 from server.editing.draft_file import free_id
-from server.forms.leaving import Block, Leaving, Written, condition_text
+from server.forms.form import Written
+from server.forms.leaving import Block, Leaving, condition_text
 
 _KEPT = ("title", "id", "languages")
 _TYPES = {
