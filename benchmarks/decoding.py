@@ -22,7 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 from rappor_families import DISTRIBUTIONS, EPS_1_1, FAMILIES, Case, shares_of, simulate
 
-from analysis.estimate.decoding import FALSE_DISCOVERIES, Chances, detected
+from analysis.core.options import FALSE_DISCOVERIES
+from analysis.estimate.decoding import Chances, detected
 from analysis.estimate.decoding.discoveries import chances_absent, likely
 from analysis.estimate.joint import bit_chances, joint
 
