@@ -346,6 +346,7 @@ OTHERS = {
     "convert",
     "simulate",
     "plan",
+    "rank",
     "decode",
     "analyze",
     "codebook",
