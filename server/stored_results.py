@@ -112,10 +112,11 @@ class StoredWave(CountedWave):
 
     @property
     def not_among(self) -> Sequence[str]:
+        among = {part.survey.version for part in self.parts}
         return [
             f"{n} reports under --version {other[:12]} are not among these"
             for other, n in self._reports.per_version(self.survey.id).items()
-            if other != self.version
+            if other not in among
         ]
 
     @property

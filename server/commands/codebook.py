@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 
 
 def _options(command: Callable[..., Any]) -> Callable[..., Any]:
-    every: list[Callable[..., Any]] = [*source_options(), level_of_intervals, form_of_table]
+    every: list[Callable[..., Any]] = [
+        *source_options(of_tables=False),
+        level_of_intervals,
+        form_of_table,
+    ]
     for add in reversed(every):
         command = add(command)
     return command

@@ -29,9 +29,9 @@ source = click.argument("source", metavar="SURVEY-ID|FILE")
 
 
 def source_options(
-    asks: Sequence[str] = ("wave",), any_wave: bool = False
+    asks: Sequence[str] = ("wave",), any_wave: bool = False, of_tables: bool = True
 ) -> list[Callable[..., Any]]:
-    """Return the options that say which sources are asked; for both arguments see `Verb`."""
+    """Return the options that say which sources are asked; for the arguments see `Verb`."""
     wave = click.option("--wave", type=wave_number, help="Which wave.  [the highest]")
     if any_wave:
         wave = click.option("--wave", help="A wave's number, or all.  [the highest]")
@@ -41,16 +41,16 @@ def source_options(
             "--waves", metavar="WAVE,WAVE", help="Which two waves to compare.  [the last two]"
         )
     several = "waves" in asks
-    told = "Read these files instead of a database, one for each wave; may be given again."
+    meaning = "Read these files instead of a database, one for each wave; may be given again."
     if not several:
-        told = "Read this file of tally export, tally merge or recount instead of a database."
+        meaning = "Read this file of tally export, tally merge, recount or bundle instead."
     tally = click.option(
         "--tally",
         "tallies",
         type=click.Path(path_type=Path),
         metavar="FILE",
         multiple=True,
-        help=told,
+        help=meaning,
     )
     design = click.option(
         "--design",
@@ -59,7 +59,15 @@ def source_options(
         help="A TOML file that says how the columns of a table from elsewhere were randomized.",
     )
     asked = [{"wave": wave, "waves": waves}[name] for name in asks]
-    return [design, frozen_survey, tally, *asked, version_of_survey, only_batches, database]
+    return [
+        *[design] * of_tables,
+        frozen_survey,
+        tally,
+        *asked,
+        version_of_survey,
+        only_batches,
+        database,
+    ]
 
 
 def given_in(context: click.Context) -> list[str]:
@@ -106,13 +114,19 @@ class Asked:
             raise click.BadParameter(
                 f"expected a number or all, got {self.wave}", param_hint="--wave"
             )
+        is_file = _FILE.search(self.source) is not None
+        if is_file or self.design is not None:
+            found = self._of_file(is_file, given)
+            if reads != "one":
+                raise click.UsageError(
+                    "expected the id of a survey, and its database or --tally FILE for each wave, "
+                    f"got {found.what}: {self.source}"
+                )
+            return [found]
         if reads == "two" and self.wave is not None:
             raise click.UsageError("--wave goes with --groups; for two waves use --waves")
         if reads == "one" and self.waves is not None:
-            raise click.UsageError("expected --waves or --groups, got both")
-        is_file = _FILE.search(self.source) is not None
-        if is_file or self.design is not None:
-            return [self._of_file(is_file, given)]
+            raise click.UsageError("--waves goes without --groups and --with")
         if self.tallies:
             return self._of_tallies(reads, given)
         if self.frozen is not None:

@@ -85,7 +85,9 @@ def command_of(name: str, verb: type[Verb]) -> click.Command:
     command: Callable[..., Any] = partial(form_of_table, forms=verb.forms)(run)
     options = [parameter(each) for each in fields(verb)]
     level_of = [level_of_intervals] * verb.has_level
-    for add in reversed([source, *options, *source_options(verb.asks, verb.any_wave), *level_of]):
+    for add in reversed(
+        [source, *options, *source_options(verb.asks, verb.any_wave, verb.of_tables), *level_of]
+    ):
         command = add(command)
     return click.command(name=name, help=verb.__doc__)(click.pass_context(command))
 

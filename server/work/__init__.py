@@ -47,7 +47,7 @@ class Asked(Protocol):
 def _kinds() -> "dict[str, Callable[..., Asked]]":
     """Return what reads each kind of work from its fields, by name, imported only when needed."""
     from server.work.auditing import Auditing
-    from server.work.computing import VERBS, Computing
+    from server.work.computing import COMPUTED, Computing
     from server.work.planning import Planning
     from server.work.trial import Trial
 
@@ -57,7 +57,7 @@ def _kinds() -> "dict[str, Callable[..., Asked]]":
         }
         return Computing(**where, verb=verb(**values))
 
-    verbs = {name: partial(computing, verb) for name, verb in VERBS.items()}
+    verbs = {name: partial(computing, verb) for name, verb in COMPUTED.items()}
     return {"trial": Trial, "audit": Auditing, "plan": Planning, **verbs}
 
 

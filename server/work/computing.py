@@ -12,7 +12,7 @@ from server.store import Store
 from server.stored_results import StoredWave
 
 #: What can be computed, by the names that are stored.
-VERBS = {"crosstab": Crosstab, "model": ChosenModel, "calibrated": Calibrated}
+COMPUTED = {"crosstab": Crosstab, "model": ChosenModel, "calibrated": Calibrated}
 
 
 class Computed(Protocol):
@@ -39,7 +39,7 @@ class Computing:
     @property
     def name(self) -> str:
         """The name of the verb, as it is stored."""
-        return next(name for name, kind in VERBS.items() if isinstance(self.verb, kind))
+        return next(name for name, kind in COMPUTED.items() if isinstance(self.verb, kind))
 
     def done(self, store: Store, progress: Progress) -> dict[str, Any]:
         """Return the result of the verb."""

@@ -1,7 +1,7 @@
 """The ranks that a question's answers can have, and whether the first by estimate is the first."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,10 +47,6 @@ class Rank:
     p_first: float | None
     n: int
     flag: str
-
-
-#: The columns of the table of ranks.
-RANK_COLUMNS = ("survey", "version", "wave", *(field.name for field in fields(Rank)))
 
 
 def ranks(

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 #: What a source can have, by the words that verbs use, and as messages say it.
 WAVE, ESTIMATES, COUNTS, REPORTS = "wave", "estimates", "counts", "reports"
 DESIGN = "design"
-_TOLD = {
+_IN_WORDS = {
     WAVE: "a wave of a survey",
     ESTIMATES: "reports on every question",
     COUNTS: "counts of the reports on every question",
@@ -171,5 +171,5 @@ class Source(ABC):
 def check_has(source: Source, needs: Iterable[str]) -> None:
     """Raise DataError, in one sentence, unless a source has all that is needed."""
     if missing := [need for need in needs if need not in source.has]:
-        told = " and ".join(_TOLD[need] for need in missing)
+        told = " and ".join(_IN_WORDS[need] for need in missing)
         raise DataError(f"{source.place['survey']}: expected {told}, got {source.what}")

@@ -9,19 +9,20 @@ from analysis.estimate import Ints
 from analysis.estimate.plausibility import sizes_of
 from analysis.study.bundle import BundledStudy
 from analysis.study.sources import COUNTS, ESTIMATES, REPORTS, WAVE
-from analysis.study.sources.counted import CountedWave
+from analysis.study.sources.counted import CountedWave, TalliedWave
+from analysis.study.tally import Tally
 from analysis.survey.question import Question
 
 
 class BundledWave(CountedWave):
-    """A wave whose counts, and perhaps whose reports, are in a bundle."""
+    """A wave whose counts and reports are in a bundle."""
 
-    what, is_open = "a bundle without reports", False
+    what, has = "a bundle", frozenset({WAVE, ESTIMATES, COUNTS, REPORTS})
 
     def __init__(self, content: BundledStudy) -> None:
         self._content = content
         self.survey, self.number = content.survey, content.wave
-        self.has = frozenset([WAVE, ESTIMATES, COUNTS, *[REPORTS] * (content.reports is not None)])
+        self.is_open = content.fieldwork.is_open
 
     @property
     def version(self) -> str:
@@ -55,3 +56,21 @@ class BundledWave(CountedWave):
 
     def _read(self, questions: Iterable[Question]) -> dict[str, Reports]:
         return self._reports
+
+
+def wave_of_bundle(content: BundledStudy) -> CountedWave:
+    """Return the wave of a bundle; without reports it has its tally alone."""
+    if content.reports is not None:
+        return BundledWave(content)
+    fieldwork = content.fieldwork
+    counts = Tally(
+        survey=content.survey,
+        number=content.wave,
+        is_open=fieldwork.is_open,
+        simulated=fieldwork.simulated,
+        sources=(),
+        reports=fieldwork.reports,
+        tallies=content.tallies,
+        sizes=None,
+    )
+    return TalliedWave(counts, "a bundle without reports")

@@ -273,10 +273,10 @@ class CountedWave(Wave):
 class TalliedWave(CountedWave):
     """A wave of which only a tally is kept."""
 
-    what, has = "a tally", frozenset({WAVE, ESTIMATES, COUNTS})
+    has = frozenset({WAVE, ESTIMATES, COUNTS})
 
-    def __init__(self, tally: Tally) -> None:
-        self._tally = tally
+    def __init__(self, tally: Tally, what: str = "a tally") -> None:
+        self._tally, self.what = tally, what
         self.survey, self.number, self.is_open = tally.survey, tally.number, tally.is_open
 
     @property

@@ -50,8 +50,7 @@ class Elsewhere(Source):
             raise DataError(f"expected a column with a design in the table, one of {known}")
         if self.designs.strata or self.designs.clusters or self.designs.population is not None:
             raise DataError(
-                "sample: tables take weights alone: leave out strata, clusters and population, "
-                "or --table"
+                "sample: tables take weights alone: leave strata, clusters and population out of it"
             )
         table = read_data(self._path, self.designs, names)
         weights = None if table.sample is None else table.sample.weights

@@ -7,7 +7,7 @@ from analysis.core.errors import DataError
 from analysis.estimate.columns.design_file import read_designs
 from analysis.study.bundle import read_bundle
 from analysis.study.sources import Source
-from analysis.study.sources.bundled import BundledWave
+from analysis.study.sources.bundled import wave_of_bundle
 from analysis.study.sources.counted import PairedWave, TalliedWave, Wave
 from analysis.study.sources.elsewhere import Elsewhere
 from analysis.study.tally import Tally
@@ -52,18 +52,30 @@ def read_wave(
     wave: Wave
     if content.startswith(_ZIP):
         try:
-            wave = BundledWave(read_bundle(content)[0])
+            wave = wave_of_bundle(read_bundle(content)[0])
         except DataError as error:
             raise DataError(f"{name}: {error}") from None
+    elif not content.lstrip().startswith(b"{"):
+        raise DataError(
+            f"{name}: expected a tally, counted rows or a bundle, got another file; a table needs "
+            "--design, and a database --db"
+        )
     else:
         counts = read_counts(name, content, survey)
         wave = TalliedWave(counts) if isinstance(counts, Tally) else PairedWave(counts)
-    for what, asked, got in (
-        ("survey", survey_id, wave.survey.id),
-        ("wave", number, wave.number),
-        ("version", version, wave.survey.version[: len(version or "")]),
+    stated = wave.survey.version
+    for what, asked, got, is_it in (
+        ("survey", survey_id, wave.survey.id, wave.survey.id == survey_id),
+        ("wave", number, wave.number, wave.number == number),
+        ("version", version, stated[:12], stated.startswith(version or "")),
+        (
+            "the version of --survey,",
+            survey and survey.version[:12],
+            stated[:12],
+            survey is None or stated == survey.version,
+        ),
     ):
-        if asked is not None and asked != got:
+        if asked is not None and not is_it:
             raise DataError(f"{name}: expected {what} {str(asked)[:64]}, got {got}")
     return wave
 

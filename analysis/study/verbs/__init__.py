@@ -1,8 +1,8 @@
 """What can be asked of a source: each verb is a frozen dataclass whose fields are its options.
 
-Commands, the console's work and the API make their options, keys and parameters from these fields,
-and know no verb by name. The modules of verbs import neither numpy nor scipy, since a command's
-help needs only the fields. So a verb imports its mathematics where it answers.
+Commands make their options from these fields, and the console's work the keys of what it stores.
+The modules of verbs import neither numpy nor scipy, since a command's help needs only the fields.
+So a verb imports its mathematics where it answers.
 """
 
 from abc import ABC, abstractmethod
@@ -129,6 +129,8 @@ class Verb(ABC):
     #: `any_wave` says that ``wave`` can be "all".
     asks: ClassVar[Sequence[str]] = ("wave",)
     any_wave: ClassVar[bool] = False
+    #: Whether it can be asked about a table from elsewhere.
+    of_tables: ClassVar[bool] = True
 
     @property
     def reads(self) -> str:

@@ -6,6 +6,7 @@ from fractions import Fraction
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from analysis.core.options import INTERVALS_OF_SHARES
 from analysis.study.verbs import (
     Answer,
     Misused,
@@ -107,7 +108,7 @@ class Compare(Verb):
         metavar="COLUMN",
     )
     interval: str | None = option(
-        None, "With --with: the kind of interval for shares.", metavar="KIND"
+        None, "With --with: the kind of interval for shares.", choices=INTERVALS_OF_SHARES
     )
     tests: bool = flag("Print the test of all answers together instead.")
     forms = FORMS
@@ -209,7 +210,7 @@ class Trend(Verb):
         None, "Their places in time, such as years.  [their numbers]", metavar="NUMBER,.."
     )
     forms = FORMS
-    asks = ("waves",)
+    asks, of_tables = ("waves",), False
 
     @property
     def reads(self) -> str:
@@ -261,6 +262,11 @@ def numbers_of(option: str, text: str, kind: type[int] | type[float]) -> list[An
 
 def _of_waves(sources: Sources, question: str) -> "tuple[list[Column], list[str]]":
     """Return the column of a question in each wave, and whether the same people answered."""
+    versions = dict.fromkeys(source.version for source in sources)
+    if len(versions) > 1:
+        # A database gives one version, or those that were asked for together.
+        got = " and ".join(version[:12] for version in versions)
+        raise ValueError(f"{question}: expected waves of one version of the survey, got {got}")
     columns, notes = [], list[str]()
     for source in sources:
         (column,), told = source.columns_of_means([question])

@@ -35,13 +35,14 @@ class Crosstab(Verb):
         return ("reports",)
 
     def answer(self, sources: Sources, level: float, progress: Progress = quiet) -> Answer:
+        from analysis.study.crosstab.crossed import cross
         from analysis.study.crosstab.row import Row
         from analysis.study.hypotheses import HypothesisTest
 
         source = sources[0]
         if self.second is None or self.others:
             return self._combinations(source, level)
-        found = crossed(source, self.first, self.second, level)
+        found = cross(source, self.first, self.second, level)
         before = source.place | source.made_up
         before |= {"first_question": found.first.name, "second_question": found.second.name}
         if self.tests:
@@ -53,9 +54,10 @@ class Crosstab(Verb):
 
     def result(self, source: Source, level: float, progress: Progress) -> dict[str, Any]:
         """Return the rows of the table, the test of independence, and notes, as JSON."""
+        from analysis.study.crosstab.crossed import cross
         from analysis.study.infinities import without_infinities
 
-        found = crossed(source, self.first, str(self.second), level)
+        found = cross(source, self.first, str(self.second), level)
         progress(0.5)
         return {
             "names": [found.first.name, found.second.name],
@@ -71,15 +73,13 @@ class Crosstab(Verb):
         names = [name for name in (self.first, self.second, *self.others) if name is not None]
         check_different(names)
         found = source.together(names)
+        if found.numbers:
+            raise ValueError(
+                f"{min(found.numbers)}: expected a question with shares, got a number, whose "
+                "values are points to which it was rounded; a table of two has its means"
+            )
         columns = columns_in(found)
         if self.tests:
             raise ValueError(f"tests of a table need two columns, got {len(columns)}")
         rows = joint_shares(columns, level, found.weights)
         return Answer([rows_of(JointShare, rows, source.place, source.made_up)], found.notes)
-
-
-def crossed(source: Source, first: str, second: str, level: float) -> Any:
-    """Return two columns of a source together, as `analysis.study.crosstab.crossed.Crossed`."""
-    from analysis.study.crosstab.crossed import cross
-
-    return cross(source, first, second, level)

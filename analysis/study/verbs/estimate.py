@@ -222,7 +222,7 @@ class Calibrated:
 class Plausibility(Verb):
     """Print whether reports look as their channels draw them, or some are fakes."""
 
-    has_level = False
+    has_level, of_tables = False, False
 
     @property
     def needs(self) -> Sequence[str]:

@@ -14,6 +14,7 @@ from analysis.core.options import (
 from analysis.study.sources import Modelled
 from analysis.study.verbs import (
     Answer,
+    Misused,
     Progress,
     Sources,
     Table,
@@ -87,6 +88,11 @@ class Model(Verb):
     )
     is_long = True
 
+    def __post_init__(self) -> None:
+        """Refuse options that do not go together."""
+        if self.predicted and self.effects:
+            raise Misused("expected --predicted or --effects, got both")
+
     @property
     def needs(self) -> Sequence[str]:
         return ("reports",) if self.random is None else ("reports", "design")
@@ -121,7 +127,7 @@ class Model(Verb):
         robust = self.family == "linear" and self.errors == "sandwich"
         found = source.modelled(self.formula, more, robust)
         model = self.fit(found, level, progress)
-        whole, tables = told(model), dict[str, Table]()
+        whole, tables = model_as_json(model), dict[str, Table]()
         for name, kind in (("terms", Term), ("predicted", Predicted), ("effects", Effect)):
             whole[name] = [row | source.made_up for row in whole[name]]
             columns = [field.name for field in fields(kind)]
@@ -130,9 +136,18 @@ class Model(Verb):
         printed = [tables[chosen]]
         if chosen == "terms":
             printed.append(Table([{name: whole[name] for name in FIT}], FIT))
-        none = ["this model has no average marginal effects: it has no likelihood or estimate"]
-        lacking = self.effects and not model.effects
-        return Answer(printed, found.notes, [*none * lacking, *model.messages], whole)
+        remarks = [*model.messages]
+        if not printed[0].rows:
+            what = "predictions" if self.predicted else "average marginal effects"
+            remarks.insert(0, f"this model has no {what}: {_NO[what]}")
+        return Answer(printed, found.notes, remarks, whole)
+
+
+#: Why a model has none.
+_NO = {
+    "predictions": "some of its columns are known, and none of their values is a usual one",
+    "average marginal effects": "it has no likelihood or estimate",
+}
 
 
 @dataclass(frozen=True)
@@ -176,7 +191,12 @@ class ChosenModel:
             interval=self.interval,
         )
         model = chosen.fit(Modelled(self.formula, by_name), level, progress)
-        return {"formula": self.formula, "family": family, "notes": list(notes), **told(model)}
+        return {
+            "formula": self.formula,
+            "family": family,
+            "notes": list(notes),
+            **model_as_json(model),
+        }
 
 
 def _quoted(name: str) -> str:
@@ -196,7 +216,7 @@ def family_for(outcome: "Column") -> str:
     return "logistic" if len(outcome.answers) == 2 else "multinomial"
 
 
-def told(model: "Regression") -> dict[str, Any]:
+def model_as_json(model: "Regression") -> dict[str, Any]:
     """Return a model as JSON: its terms, its fit, messages, and predictions."""
     from analysis.study.infinities import without_infinities
 
