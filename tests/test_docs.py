@@ -174,7 +174,8 @@ def test_commands_of_the_pages_run(page: Path, answered: Path, tmp_path: Path) -
     kept = (".csv", ".db", ".html", ".zip", "backups")
     for line in _commands(page):
         words = shlex.split(line, comments=True)[1:]
-        if "--db" not in words and words[0] not in WITHOUT_DATABASE:
+        is_elsewhere = "--design" in words or words[0] in WITHOUT_DATABASE
+        if "--db" not in words and not is_elsewhere:
             words += ["--db", "deniable.db"]
         words = [
             str(ROOT / word)

@@ -116,7 +116,7 @@ def test_search_works_without_a_server(site: Path, browser: Browser) -> None:
 
 def test_the_parts_from_the_code_are_there(site: Path) -> None:
     for name, words in {
-        "commands": ("deniable regress [OPTIONS] SURVEY-ID FORMULA", "--no-answer"),
+        "commands": ("deniable regress [OPTIONS] SURVEY-ID|FILE FORMULA", "--no-answer"),
         "http": ("/api/surveys/{survey_id}/reports", "application/problem+json", "OpenSurvey"),
         "python/studies": ("analysis.Study.open", "The file that"),
         "notebooks/means": ("true mean of these people",),

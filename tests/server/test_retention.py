@@ -28,7 +28,6 @@ from analysis.survey.survey_file import read_survey
 from server import retention
 from server.access import hashed
 from server.app import create_app
-from server.commands import serve
 from server.intake import requests, writer
 from server.retention import Keeper
 from server.store import Store, StoreBusy
@@ -240,7 +239,7 @@ def test_starting_ends_access_though_somebody_looks_who_serves(
     store: Store, database: Path, survey_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store.access.add_token("of a killed server")
-    monkeypatch.setattr(serve, "run", lambda *_: None)
+    monkeypatch.setattr("server.serving.run", lambda *_: None)
     with looked_at(database):
         assert run("serve", "--port", 0, "--db", database).exit_code == 0
     assert not store.access.knows_token("of a killed server")
