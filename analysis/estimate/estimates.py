@@ -9,6 +9,14 @@ import numpy as np
 from numpy.random import Generator
 
 from analysis.core.domain import Estimand
+from analysis.core.table import (
+    MechanismName,
+    QuestionId,
+    QuestionKind,
+    ReportEpsilon,
+    Term,
+    ValueLabel,
+)
 from analysis.estimate import Ints
 from analysis.estimate.distribution import distribution
 from analysis.estimate.distribution.ranges import tells_distribution
@@ -36,10 +44,10 @@ class Estimate:
     ``detected`` and ``collisions`` (`analysis.estimate.text`).
     """
 
-    question: Annotated[str, "Id of the question."]
-    kind: Annotated[str, "Kind of the question."]
-    term: Annotated[str, "Value, no-answer, mean, variance, q25, median or q75."]
-    label: Annotated[str, "Text of the value, in the survey's first language."]
+    question: QuestionId
+    kind: QuestionKind
+    term: Term
+    label: ValueLabel
     estimate: Annotated[
         float | None,
         "Unbiased estimate, not clipped: a share can lie below 0 or above 1.",
@@ -54,8 +62,8 @@ class Estimate:
         float | None,
         "Number of people who, asked directly, would give the same standard error.",
     ]
-    epsilon: Annotated[float, "ε of one report."]
-    mechanism: Annotated[str, "Name of the mechanism."]
+    epsilon: ReportEpsilon
+    mechanism: MechanismName
     flag: Annotated[str, "Remarks, joined by semicolons."]
 
     @classmethod

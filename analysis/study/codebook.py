@@ -6,6 +6,16 @@ from typing import Annotated, Any
 
 from analysis.core.csv_json import REPORT
 from analysis.core.domain import NO_ANSWER, Estimand
+from analysis.core.table import (
+    ChanceIfOther,
+    ChanceIfTrue,
+    MechanismName,
+    PromiseOrValue,
+    QuestionId,
+    QuestionKind,
+    ReportEpsilon,
+    ValueLabel,
+)
 from analysis.estimate.columns.of_survey import debiasing, variable
 from analysis.survey.logic import written
 from analysis.survey.question import Question
@@ -30,12 +40,12 @@ class Code:
     code: Annotated[int | None, "Report that stands for this value, if there is one."]
     cells: Annotated[str, "Form of the reports in their column."]
     missing: Annotated[str, "Meaning of an empty cell in that column."]
-    question: Annotated[str, "Id of the question."]
-    kind: Annotated[str, "Kind of the question."]
+    question: QuestionId
+    kind: QuestionKind
     text: Annotated[str, "Wording of the question."]
     asked: Annotated[str, "Condition under which the question is shown."]
-    value: Annotated[str, "The promise; in the codebook, the id of the value."]
-    label: Annotated[str, "Text of the value, in the survey's first language."]
+    value: PromiseOrValue
+    label: ValueLabel
     score: Annotated[
         float | None,
         "What the value counts for in a scale's mean; in scores.csv, what a count adds to the "
@@ -51,10 +61,10 @@ class Code:
         "Id of the table of questions that were drawn together, if the question is in one.",
     ]
     portion: Annotated[float, "Proportion of people who were asked the question."]
-    mechanism: Annotated[str, "Name of the mechanism."]
-    epsilon: Annotated[float, "ε of one report."]
-    p: Annotated[float | None, "Probability that a report supports the value if it is true."]
-    q: Annotated[float | None, "Probability that a report supports the value if another is true."]
+    mechanism: MechanismName
+    epsilon: ReportEpsilon
+    p: ChanceIfTrue
+    q: ChanceIfOther
     reason: Annotated[str, "The author's reason for this ε."]
     earlier_labels: Annotated[str, "Labels of the value in earlier versions, joined by |."]
     chances: Annotated[

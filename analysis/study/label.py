@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from analysis.core.epsilon import MICRO
+from analysis.core.table import PromiseOrValue
 from analysis.privacy.ledger import in_epsilon
 from analysis.privacy.meaning import rounded_up
 from analysis.study.methods import Fieldwork
@@ -20,7 +21,7 @@ class Fact:
     """A line of the label: a fact, and its value."""
 
     fact: Annotated[str, "What is promised."]
-    value: Annotated[str, "The promise; in the codebook, the id of the value."]
+    value: PromiseOrValue
 
 
 def label(survey: Survey, fieldwork: Fieldwork | None = None) -> list[Fact]:

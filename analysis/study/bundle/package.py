@@ -10,7 +10,7 @@ from importlib.metadata import version
 from typing import Any, get_args, get_origin
 
 from analysis.core.csv_json import REPORT
-from analysis.core.table import MadeUp, Place, columns_in
+from analysis.core.table import Origin, Simulated, columns_in
 from analysis.estimate.estimates import Estimate
 from analysis.study.bundle.archive import DESCRIPTION
 from analysis.study.bundle.croissant import croissant
@@ -76,10 +76,10 @@ _MEMBERS = {
 
 #: The classes whose fields are the columns of each table.
 _TABLES: dict[str, tuple[type, ...]] = {
-    "estimates.csv": (Place, Estimate, MadeUp),
+    "estimates.csv": (Origin, Estimate, Simulated),
     "label.csv": (Fact,),
     "tallies.csv": (TallyCell,),
-    "codebook.csv": (Code, MadeUp),
+    "codebook.csv": (Code, Simulated),
     "together.csv": (Together,),
     "channels.csv": (ChannelRow,),
     "scores.csv": (Score,),

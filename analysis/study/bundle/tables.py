@@ -16,6 +16,7 @@ import numpy as np
 
 from analysis.core.csv_json import to_text
 from analysis.core.domain import Estimand
+from analysis.core.table import ChanceIfOther, ChanceIfTrue, Cohort, QuestionId, Symbol, Term
 from analysis.estimate import Floats, Ints
 from analysis.estimate.columns.of_survey import columns_of, has_columns
 from analysis.estimate.columns.together import channel_of, drawn_together
@@ -34,9 +35,9 @@ _MOST_PARTS = 10_000
 class TallyCell:
     """The number of reports that count for a symbol, and the fraction of a report of each count."""
 
-    question: Annotated[str, "Id of the question."]
-    cohort: Annotated[int, "Cohort; 0 if there are none."]
-    symbol: Annotated[int, "Symbol that a report counts for."]
+    question: QuestionId
+    cohort: Cohort
+    symbol: Symbol
     count: Annotated[int, "Number of reports that count for the symbol."]
     reports: Annotated[float, "Fraction of a report that one such count stands for."]
 
@@ -52,11 +53,11 @@ class ChannelRow:
     follows from the tally. It does not for a mean whose reports count for several symbols.
     """
 
-    question: Annotated[str, "Id of the question."]
-    term: Annotated[str, "Value, no-answer, mean, variance, q25, median or q75."]
+    question: QuestionId
+    term: Term
     quantity: Annotated[str, "Share or mean."]
-    p: Annotated[float | None, "Probability that a report supports the value if it is true."]
-    q: Annotated[float | None, "Probability that a report supports the value if another is true."]
+    p: ChanceIfTrue
+    q: ChanceIfOther
     low: Annotated[float | None, "Least possible value of a mean."]
     width: Annotated[float | None, "Range of a mean."]
     least: Annotated[float | None, "Least score, at most 0."]
@@ -72,10 +73,10 @@ class ChannelRow:
 class Score:
     """The score that a count in a cell adds to a term. Cells without a score are left out."""
 
-    question: Annotated[str, "Id of the question."]
-    term: Annotated[str, "Value, no-answer, mean, variance, q25, median or q75."]
-    cohort: Annotated[int, "Cohort; 0 if there are none."]
-    symbol: Annotated[int, "Symbol that a report counts for."]
+    question: QuestionId
+    term: Term
+    cohort: Cohort
+    symbol: Symbol
     score: Annotated[
         float,
         "What the value counts for in a scale's mean; in scores.csv, what a count adds to the "
