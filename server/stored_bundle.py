@@ -7,23 +7,18 @@ from analysis.core.errors import DataError
 from analysis.study.bundle import BundledStudy, members, pack
 from server.store import Store, StoreError
 from server.store.places import place_of
-from server.stored_fieldwork import fieldwork_of
 from server.stored_results import POOLED, Missing, StoredWave
 
 
 def bundle_of(
-    store: Store,
     stored: StoredWave,
     level: float,
     *,
-    batch: bool,
     with_reports: bool = True,
     license: str = "",
     authors: tuple[str, ...] = (),
 ) -> bytes:
     """Return the zip of a wave, with its reports only if these may be exported.
-
-    `batch` is what the wave was asked with.
 
     Raises
     ------
@@ -32,7 +27,7 @@ def bundle_of(
     Withheld
         If nothing, or no report, is shown yet.
     """
-    study = _study(store, stored, level, batch, with_reports)
+    study = _study(stored, level, with_reports)
     return pack(members(replace(study, license=license, authors=authors)))
 
 
@@ -77,7 +72,7 @@ def study_in(
                     raise Missing(f"survey: expected {known}, got none")
                 chosen = ids[0] if survey_id is None else survey_id
                 stored = StoredWave(store, chosen, wave, version)
-                return _study(store, stored, level, False, stored.kept_until is None)
+                return _study(stored, level, stored.kept_until is None)
         finally:
             store.database.leave()
     except Missing as error:
@@ -86,11 +81,9 @@ def study_in(
         raise DataError(str(error)) from None
 
 
-def _study(
-    store: Store, stored: StoredWave, level: float, batch: bool, with_reports: bool
-) -> BundledStudy:
+def _study(stored: StoredWave, level: float, with_reports: bool) -> BundledStudy:
     if stored.asked_version == POOLED:
         raise Missing("version: expected one, since a bundle is of one frozen survey, got pooled")
     reports = list(chain.from_iterable(stored.payloads())) if with_reports else None
-    fieldwork, tallies = fieldwork_of(store, stored, batch), stored.tallies
+    fieldwork, tallies = stored.fieldwork, stored.tallies
     return BundledStudy(stored.survey, stored.number, level, fieldwork, tallies, reports)

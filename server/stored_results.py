@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.core.reports import Reports
+from analysis.study.methods import Fieldwork
 from analysis.study.report_columns import report_cells, report_columns
 from analysis.study.sources import COUNTS, ESTIMATES, REPORTS, WAVE
 from analysis.study.sources.counted import CountedWave
@@ -82,7 +83,8 @@ class StoredWave(CountedWave):
         #: What to ask for to get the same version, or versions.
         self.asked_version = POOLED if version == POOLED else surveys[0].version[:12]
         self.survey = surveys[0]
-        self._reports, self._surveys = store.reports, store.surveys
+        self._store, self._reports, self._surveys = store, store.reports, store.surveys
+        self._in_batches = batch
         # The answers of a pilot are made up, so no batch has to hide who answered.
         self._batch = batch = batch and not self.survey.is_pilot
         cells = store.surveys.cells(survey_id)
@@ -168,6 +170,23 @@ class StoredWave(CountedWave):
     def sizes(self) -> dict[str, NDArray[np.int64]]:
         """The number of reports that count for 0, 1, ... symbols, if that differs."""
         return self._summed(self._reports.sizes)
+
+    @property
+    def fieldwork(self) -> Fieldwork:
+        """How the reports came; raise Withheld if none is shown yet."""
+        invited, _ = self._store.invitations.counts(self.survey.id).get(self.number, (0, 0))
+        return Fieldwork(
+            self.n,
+            invited if self.survey.access != "open" else None,
+            self.simulated,
+            is_open=self.is_open,
+            in_batches=self._in_batches,
+            left_out=len(self.left_out) if self._in_batches else 0,
+        )
+
+    @property
+    def pooled(self) -> list[Survey]:
+        return pooled(self._store, self.survey.id)
 
     @property
     def simulated(self) -> int:

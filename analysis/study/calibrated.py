@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from analysis.core.domain import Estimand
 from analysis.estimate.calibration import Calibration
@@ -12,9 +12,11 @@ from analysis.estimate.calibration.margins import LEAST, Margin, TooNoisy
 from analysis.estimate.columns import Column
 from analysis.estimate.columns.of_survey import column_names, has_columns, rounding
 from analysis.estimate.estimates import ESTIMATE_COLUMNS, Estimate, estimate_rows
-from analysis.study.sources.counted import CountedWave
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey
+
+if TYPE_CHECKING:
+    from analysis.study.sources.counted import CountedWave
 
 #: The largest ε that is tried, in tenths, if a margin's own is too small.
 _MOST_TENTHS = 101
@@ -31,13 +33,13 @@ class CalibratedWave:
 
 
 def calibrated(
-    stored: CountedWave, shares: Mapping[str, Mapping[str, float]], level: float
+    wave: "CountedWave", shares: Mapping[str, Mapping[str, float]], level: float
 ) -> CalibratedWave:
     """Return the estimates of all questions that can be calibrated and are no margin.
 
     Parameters
     ----------
-    stored : CountedWave
+    wave : CountedWave
         Its reports are needed, since tallies do not show which two answers one person gave.
     shares : mapping
         By question, or ``question.option``, the share of each answer in the population.
@@ -56,17 +58,17 @@ def calibrated(
     untold = []
     asked = {name.partition(".")[0] for name in margins}
     for name in sorted(asked):
-        known = [question for question in stored.survey.questions if question.id == name]
+        known = [question for question in wave.survey.questions if question.id == name]
         if known and known[0].domain.estimand is Estimand.MEAN:
             raise ValueError(f"{name}: expected a question with listed answers, got a number")
-    for question in stored.survey.questions:
+    for question in wave.survey.questions:
         if question.id in asked:
             continue
         if not has_columns(question):
             untold.append(question.id)
             continue
         for place, name in enumerate(column_names(question)):
-            columns, told = stored.columns([*margins, name])
+            columns, told = wave.columns([*margins, name])
             # Rounding pulls correlations toward 0, but does not affect averages within groups.
             notes |= dict.fromkeys(note for note in told if note != rounding(question))
             found = [
@@ -75,8 +77,8 @@ def calibrated(
             try:
                 calibration = Calibration(found)
             except TooNoisy as error:
-                raise error.with_epsilon(_epsilon_needed(stored.survey, error.margin)) from None
-            rows += _of_column(stored, question, place, calibration, columns[-1], level)
+                raise error.with_epsilon(_epsilon_needed(wave.survey, error.margin)) from None
+            rows += _of_column(wave, question, place, calibration, columns[-1], level)
     if untold:
         left_out = ", ".join(untold)
         notes[f"not calibrated, since texts and rankings make no columns: {left_out}"] = None
@@ -86,15 +88,15 @@ def calibrated(
 
 
 def calibrated_rows(
-    stored: CountedWave, shares: Mapping[str, Mapping[str, float]], level: float
+    wave: "CountedWave", shares: Mapping[str, Mapping[str, float]], level: float
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """Return the table of calibrated estimates beside those that are not, and notes on it.
 
     Errors are those of `calibrated`.
     """
-    found = calibrated(stored, shares, level)
-    plain = {(row.question, row.term): row.estimate for row in stored.estimates(level)}
-    rows = estimate_rows(stored.survey.id, stored.version, stored.number, found.rows)
+    found = calibrated(wave, shares, level)
+    plain = {(row.question, row.term): row.estimate for row in wave.estimates(level)}
+    rows = estimate_rows(wave.survey.id, wave.version, wave.number, found.rows)
     told = [row | {"uncalibrated": plain.get((row["question"], row["term"]))} for row in rows]
     return told, found.notes
 
@@ -128,7 +130,7 @@ def _epsilon_needed(survey: Survey, margin: Margin) -> float | None:
 
 
 def _of_column(
-    stored: CountedWave,
+    wave: "CountedWave",
     question: Question,
     place: int,
     calibration: Calibration,
@@ -136,7 +138,7 @@ def _of_column(
     level: float,
 ) -> Iterator[Estimate]:
     """Yield the rows of a question, or of one of its options."""
-    labels = {"mean": "Mean", **stored.survey.labels(question)}
+    labels = {"mean": "Mean", **wave.survey.labels(question)}
     several = len(column_names(question)) > 1
     values: list[int | None] = [None] * (column.amounts is not None)
     if several:

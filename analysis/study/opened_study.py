@@ -14,12 +14,15 @@ from analysis.core.errors import DataError
 from analysis.estimate.columns import Column
 from analysis.estimate.columns.of_survey import column_names, has_columns, variable
 from analysis.estimate.estimates import Estimate, estimates
-from analysis.study.bundle import LARGEST, BundledStudy, read_bundle
+from analysis.study.bundle import LARGEST, BundledStudy
 from analysis.study.crosstab import Crosstab, crosstab
 from analysis.study.frames import to_frame
 from analysis.study.regression import Regression, regress
 from analysis.study.shown import Results, draw_estimates
-from analysis.study.sources.bundled import BundledWave
+from analysis.study.sources import REPORTS, check_has
+from analysis.study.sources.bundled import wave_of_bundle
+from analysis.study.sources.counted import CountedWave
+from analysis.study.sources.files import bundle_in, check_asked
 from analysis.survey.files import open_file
 from analysis.survey.survey import Survey
 
@@ -120,19 +123,8 @@ class Study:
             raise DataError(f"{name}: cannot be read: {error}") from None
         if data.startswith(_SQLITE):
             raise DataError(f"{name}: expected a bundle at an address, got a database")
-        try:
-            content, _ = read_bundle(data)
-        except DataError as error:
-            raise DataError(f"{name}: {error}") from None
-        for what, asked, got in (
-            ("survey", survey, content.survey.id),
-            ("wave", wave, content.wave),
-            ("version", version, content.survey.version),
-        ):
-            if asked is not None and not (
-                got == asked or (what == "version" and str(got).startswith(f"{asked}"))
-            ):
-                raise DataError(f"{name}: {what}: expected {asked}, got a bundle of {got}")
+        content = bundle_in(name, data)
+        check_asked(name, content.survey, content.wave, survey, wave, version)
         return cls(content)
 
     @property
@@ -176,8 +168,8 @@ class Study:
         return to_frame(self.estimates())
 
     @cached_property
-    def _wave(self) -> BundledWave:
-        return BundledWave(self.content)
+    def _wave(self) -> CountedWave:
+        return wave_of_bundle(self.content)
 
     def columns(self, names: Sequence[str]) -> list[Column]:
         """Return columns of the respondents who were asked all of them.
@@ -194,6 +186,7 @@ class Study:
         DataError
             If the bundle has no reports.
         """
+        check_has(self._wave, [REPORTS])
         return self._wave.columns(names)[0]
 
     def crosstab(self, first: str, second: str, confidence_level: float | None = None) -> Crosstab:
@@ -215,8 +208,7 @@ class Study:
         options
             Those of `analysis.regress`.
         """
-        words = set(re.findall(r"\w+", formula))
-        used = [name for name in map(variable, self.names) if name in words]
         options.setdefault("confidence_level", self.content.conf_level)
-        columns = {variable(column.name): column for column in self.columns(used)} if used else {}
-        return regress(formula, columns, **options)
+        check_has(self._wave, [REPORTS])
+        modelled = self._wave.modelled(formula, (), robust=False)
+        return regress(modelled.formula, modelled.columns, **options)

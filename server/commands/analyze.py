@@ -94,9 +94,9 @@ def analyze(
 ) -> None:
     """Print estimates, or a model, of answers that were collected on paper or by another tool.
 
-    Other commands do the same, and a message names the one that does: estimate, crosstab, compare
-    and regress take a table with --design, too. Without DATA, print a plan: how precise the results
-    from --respondents will be. A formula is a program: run none that you do not trust.
+    Other commands do the same, and a message names the one that does: estimate, rank, crosstab,
+    compare and regress take a table with --design, too. Without DATA, print a plan: how precise the
+    results from --respondents will be. A formula is a program: run none that you do not trust.
     """
     given = {*given_in(context)} - _OF_ALL
     mode = _mode(context, given)

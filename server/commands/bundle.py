@@ -80,18 +80,16 @@ def bundle(
     store = Store(db)
     stored = StoredWave(store, survey_id, wave, version, batch)
     zipped = bundle_of(
-        store,
         stored,
         level,
-        batch=batch,
         with_reports=not without_reports,
         license=license_,
         authors=authors,
     )
     record(store, "bundle", f"{survey_id} {stored.version}, wave {stored.number}")
     write_new(output, zipped)
-    if told := stored.simulated_sentence:
-        print_message(f"wave {stored.number}: {told}")
+    for note in stored.simulated_notes:
+        print_message(note)
     if stored.is_open and not batch:
         print_message(
             f"wave {stored.number} is open: another bundle would show which reports came in "

@@ -1,19 +1,17 @@
 """`deniable codebook`: the codebook of the data, and a paragraph on how it was collected."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, fields
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from analysis.study.sources import COUNTS, check_has
 from server.commands import form_of_table, level_of_intervals, print_table, refusals
-from server.commands.sources import Asked, given_in, source, source_options
-from server.store import Store
+from server.commands.sources import SourceOptions, given_in, source, source_options
 
 if TYPE_CHECKING:
-    from analysis.survey.survey import Survey
+    from analysis.study.sources.counted import CountedWave
 
 
 def _options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -58,42 +56,28 @@ def codebook_(
     from analysis.estimate.totals import check_population
     from analysis.study.codebook import Code, codebook
     from analysis.study.label import Fact, label
-    from analysis.study.methods import Fieldwork, methods
-    from analysis.study.sources.counted import CountedWave
-    from server.stored_fieldwork import fieldwork_of
-    from server.stored_results import StoredWave, pooled
+    from analysis.study.methods import methods
 
     if population is not None and not paragraph:
         raise click.UsageError("--population needs --methods, whose paragraph it changes")
     with refusals():
-        asked = Asked(source, **where)
-        (counted,) = asked.sources("one", given_in(context))
-        check_has(counted, [COUNTS])
-    assert isinstance(counted, CountedWave)
-    others: Sequence[Survey] = ()
-    is_stored = isinstance(counted, StoredWave)
-    if isinstance(counted, StoredWave):
-        store = Store(asked.db)
-        others = pooled(store, source)
-        fieldwork = partial(fieldwork_of, store, counted, asked.batch)
-    else:
-        so_far = counted.is_open
-        fieldwork = partial(Fieldwork, counted.n, simulated=counted.simulated, is_open=so_far)
-    if facts:
-        columns = [field.name for field in fields(Fact)]
-        print_table(map(asdict, label(counted.survey, fieldwork())), columns, form)
-        return
-    if paragraph:
-        with refusals():
-            if not is_stored and counted.survey.access != "open":
+        (asked,) = SourceOptions(source, **where).sources("one", given_in(context))
+        check_has(asked, [COUNTS])
+        wave = cast("CountedWave", asked)
+        if facts:
+            rows = map(asdict, label(wave.survey, wave.fieldwork))
+            print_table(rows, [field.name for field in fields(Fact)], form)
+        elif paragraph:
+            how = wave.fieldwork
+            if how.invited is None and wave.survey.access != "open":
                 raise ValueError(
-                    "--methods: expected a database, since a tally does not say how many people "
-                    "were invited"
+                    "--methods: expected a database or a bundle, since a tally does not say how "
+                    "many people were invited"
                 )
-            check_population(population, counted.n)
-        rows, how = counted.estimates(level), fieldwork()
-        click.echo(methods(counted.survey, counted.number, rows, how, population))
-        return
-    columns = [*(field.name for field in fields(Code)), "simulated"]
-    codes = codebook(counted.survey, others)
-    print_table([asdict(code) | {"simulated": counted.simulated} for code in codes], columns, form)
+            check_population(population, wave.n)
+            estimates = wave.estimates(level)
+            click.echo(methods(wave.survey, wave.number, estimates, how, population))
+        else:
+            simulated = {"simulated": wave.simulated}
+            codes = [asdict(code) | simulated for code in codebook(wave.survey, wave.pooled)]
+            print_table(codes, [*(field.name for field in fields(Code)), *simulated], form)

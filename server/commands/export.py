@@ -71,8 +71,8 @@ def export(
     noted = partial(record, store)
     if parts is None:
         content = written(stored, form)
-    if told := stored.simulated_sentence:
-        print_message(f"wave {stored.number}: {told}")
+    for note in stored.simulated_notes:
+        print_message(note)
     if stored.is_open:
         print_message(
             f"wave {stored.number} is open, and another export would show which reports came in "

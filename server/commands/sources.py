@@ -80,8 +80,8 @@ def given_in(context: click.Context) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What the options of a command say about its sources."""
+class SourceOptions:
+    """What the options of a command say about where its reports are."""
 
     source: str
     db: Place
@@ -116,13 +116,13 @@ class Asked:
             )
         is_file = _FILE.search(self.source) is not None
         if is_file or self.design is not None:
-            found = self._of_file(is_file, given)
+            source = self._of_file(is_file, given)
             if reads != "one":
                 raise click.UsageError(
                     "expected the id of a survey, and its database or --tally FILE for each wave, "
-                    f"got {found.what}: {self.source}"
+                    f"got {source.what}: {self.source}"
                 )
-            return [found]
+            return [source]
         if reads == "two" and self.wave is not None:
             raise click.UsageError("--wave goes with --groups; for two waves use --waves")
         if reads == "one" and self.waves is not None:
@@ -168,7 +168,7 @@ class Asked:
             raise click.UsageError("--waves goes with --db: a file says which wave it counts")
         if reads == "one" and len(self.tallies) > 1:
             raise ValueError(f"expected --tally once, got it {len(self.tallies)} times")
-        found: dict[int, tuple[Path, Source]] = {}
+        waves: dict[int, tuple[Path, Source]] = {}
         for file in self.tallies:
             wave = read_wave(
                 file,
@@ -177,15 +177,15 @@ class Asked:
                 number=self._number,
                 version=self.version,
             )
-            if wave.number in found:
+            if wave.number in waves:
                 raise ValueError(
                     f"{file}: expected a file of each wave, got wave {wave.number} again, as in "
-                    f"{found[wave.number][0]}; deniable tally merge adds up tallies of one wave"
+                    f"{waves[wave.number][0]}; deniable tally merge adds up tallies of one wave"
                 )
-            found[wave.number] = file, wave
-        if reads == "two" and len(found) != 2:
-            raise ValueError(f"--tally: expected two files, of two waves, got {len(found)}")
-        return [wave for _, (_, wave) in sorted(found.items())]
+            waves[wave.number] = file, wave
+        if reads == "two" and len(waves) != 2:
+            raise ValueError(f"--tally: expected two files, of two waves, got {len(waves)}")
+        return [wave for _, (_, wave) in sorted(waves.items())]
 
     def _of_database(self, reads: str) -> list[Source]:
         from server.stored_results import StoredWave

@@ -70,8 +70,8 @@ def export(
     store = Store(db)
     stored = StoredWave(store, survey_id, wave, version, batch)
     counted = tally_of(store, stored, partial(record, store), all_reports=all_reports)
-    if told := stored.simulated_sentence:
-        print_message(f"wave {stored.number}: {told}")
+    for note in stored.simulated_notes:
+        print_message(note)
     if stored.is_open and not batch:
         print_message(
             f"wave {stored.number} is open: a later tally, beside this one, shows what came "

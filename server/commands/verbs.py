@@ -24,7 +24,7 @@ from server.commands import (
     print_table,
     refusals,
 )
-from server.commands.sources import Asked, given_in, source, source_options
+from server.commands.sources import SourceOptions, given_in, source, source_options
 
 #: The first digits of a version that tables for people have.
 _SHORT = 12
@@ -80,7 +80,7 @@ def command_of(name: str, verb: type[Verb]) -> click.Command:
         asked = {each.name: values.pop(each.name) for each in fields(verb)}
         with refusals(), misuses():
             chosen = verb(**asked)
-            ask(chosen, Asked(source, **values).sources(chosen.reads, given), level, form)
+            ask(chosen, SourceOptions(source, **values).sources(chosen.reads, given), level, form)
 
     command: Callable[..., Any] = partial(form_of_table, forms=verb.forms)(run)
     options = [parameter(each) for each in fields(verb)]

@@ -15,7 +15,6 @@ from server.headers import WITHOUT_PROGRAM
 from server.pages.respondents import message
 from server.store.studies import DELETED
 from server.store.surveys import Open
-from server.stored_fieldwork import fieldwork_of
 from server.stored_results import POOLED, StoredWave
 
 blueprint = Blueprint("public", __name__)
@@ -63,7 +62,7 @@ def _wave(current: Open, number: int) -> StoredWave:
 def _page(survey: Survey, view: View, shown: list[int]) -> str:
     found = found_in(view, None, survey.public)
     rows = [row for part in found.parts for row in part.rows]
-    fieldwork = fieldwork_of(the_store(), view.wave, batch=True)
+    fieldwork = view.wave.fieldwork
     return render_template(
         "public.html",
         survey=survey,

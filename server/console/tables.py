@@ -21,9 +21,8 @@ from server.formats import FORMATS, written
 from server.formats.table import Unwritable
 from server.store.log import Entry
 from server.stored_bundle import bundle_of
-from server.stored_fieldwork import fieldwork_of
 from server.stored_ledger import ledger_of_survey
-from server.stored_results import Missing, StoredWave, pooled
+from server.stored_results import Missing, StoredWave
 
 #: The form of δ in an address: .001 or 1e-6, but nothing that is 0 or rounds to 1.
 DELTAS = re.compile(r"0?\.0{0,20}[1-9][0-9]{0,14}|[1-9](\.[0-9]{1,14})?e-0?[1-9][0-9]?")
@@ -80,7 +79,7 @@ def get_plausibility(survey_id: str, form: str) -> Response:
 def get_codebook(survey_id: str, form: str) -> Response:
     wave = asked_wave(survey_id)
     made_up = {"simulated": wave.simulated if wave.shown else None}
-    codes = codebook(wave.survey, pooled(the_store(), survey_id))
+    codes = codebook(wave.survey, wave.pooled)
     columns = [*(field.name for field in fields(Code)), *made_up]
     text = pieces([asdict(code) | made_up for code in codes], columns, form)
     return send_table(text, form, survey_id, f"codebook-{wave.survey.version[:8]}")
@@ -89,7 +88,7 @@ def get_codebook(survey_id: str, form: str) -> Response:
 @blueprint.get("/api/surveys/<survey_id>/label.<any(csv, json):form>")
 def get_label(survey_id: str, form: str) -> Response:
     wave = asked_wave(survey_id)
-    fieldwork = fieldwork_of(the_store(), wave, batch=True) if wave.shown else None
+    fieldwork = wave.fieldwork if wave.shown else None
     rows = map(asdict, label(wave.survey, fieldwork))
     text = pieces(rows, [field.name for field in fields(Fact)], form)
     return send_table(text, form, survey_id, f"label-{wave.survey.version[:8]}")
@@ -100,8 +99,7 @@ def get_methods(survey_id: str) -> Response:
     view = asked_view(survey_id)
     wave = view.wave
     rows = wave.estimates(view.level, view.interval)
-    how = fieldwork_of(the_store(), wave, batch=True)
-    text = methods(wave.survey, wave.number, rows, how, view.population)
+    text = methods(wave.survey, wave.number, rows, wave.fieldwork, view.population)
     access.record("download", f"{survey_id} methods.txt")
     return Response(f"{text}\n", content_type="text/plain; charset=utf-8")
 
@@ -112,7 +110,7 @@ def get_bundle(survey_id: str) -> Response:
     wave = view.wave
     wave.check_settled()
     kept = wave.kept_until is None
-    content = bundle_of(the_store(), wave, view.level, batch=True, with_reports=kept)
+    content = bundle_of(wave, view.level, with_reports=kept)
     return _send(content, "application/zip", survey_id, f"{_named('bundle', wave)}.zip")
 
 

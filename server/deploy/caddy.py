@@ -45,10 +45,10 @@ def configuration(
         collector runs on the same machine. In compose, Caddy has release 2.7 or later; otherwise
         it has 2.6, which buffers by other fields.
     """
-    in_compose = bool(collectors)
-    names_of_collectors = collectors or ["127.0.0.1"]
     from analysis.survey.survey import LONGEST_REQUEST
 
+    in_compose = bool(collectors)
+    names_of_collectors = collectors or ["127.0.0.1"]
     # A longer body is passed on as it comes, and the collector refuses it.
     buffering = (
         {"request_buffers": LONGEST_REQUEST}

@@ -11,20 +11,18 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
-from dataclasses import Field, asdict, fields
+from dataclasses import Field, fields, is_dataclass
 from functools import partial
 from typing import Any, ClassVar, Protocol
 
 import rfc8785
 
+from analysis.study.verbs import Progress
 from server.store import Store
 from server.store.work import Job
 
 #: The most pieces of work that may wait at once, of all researchers together.
 MOST_WAITING = 20
-
-#: Called with the part that is done, in [0, 1].
-Progress = Callable[[float], None]
 
 
 class Asked(Protocol):
@@ -47,18 +45,12 @@ class Asked(Protocol):
 def _kinds() -> "dict[str, Callable[..., Asked]]":
     """Return what reads each kind of work from its fields, by name, imported only when needed."""
     from server.work.auditing import Auditing
-    from server.work.computing import COMPUTED, Computing
+    from server.work.computing import COMPUTED, computing
     from server.work.planning import Planning
     from server.work.trial import Trial
 
-    def computing(verb: Callable[..., Any], **values: Any) -> Asked:
-        where = {
-            each.name: values.pop(each.name) for each in fields(Computing) if each.name in values
-        }
-        return Computing(**where, verb=verb(**values))
-
-    verbs = {name: partial(computing, verb) for name, verb in COMPUTED.items()}
-    return {"trial": Trial, "audit": Auditing, "plan": Planning, **verbs}
+    computed = {name: partial(computing, verb) for name, verb in COMPUTED.items()}
+    return {"trial": Trial, "audit": Auditing, "plan": Planning, **computed}
 
 
 def key_of(asked: Asked) -> str:
@@ -88,12 +80,19 @@ def _written(asked: Asked) -> dict[str, Any]:
 
     So work from before a choice existed is found again.
     """
-    values: dict[str, Any] = asdict(asked)
-    usual = {field.name: field.default for field in fields(asked)}
-    if verb := getattr(asked, "verb", None):
-        values |= values.pop("verb")
-        usual |= {field.name: field.default for field in fields(verb)}
-    return {"what": asked.name, **{key: one for key, one in values.items() if one != usual[key]}}
+    return {"what": asked.name, **_choices(asked)}
+
+
+def _choices(asked: Any) -> dict[str, Any]:
+    """Return the fields that are not the default; those of a verb are among those of its work."""
+    choices: dict[str, Any] = {}
+    for field in fields(asked):
+        value = getattr(asked, field.name)
+        if is_dataclass(value):
+            choices |= _choices(value)
+        elif value != field.default:
+            choices[field.name] = value
+    return choices
 
 
 def read(asked: dict[str, Any]) -> Asked:

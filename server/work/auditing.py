@@ -3,10 +3,10 @@
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
+from analysis.study.verbs import Progress
 from server.audit.database import audit_database
 from server.clock import today
 from server.store import Store
-from server.work import Progress
 
 
 @dataclass(frozen=True)

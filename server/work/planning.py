@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from analysis.study.verbs import Progress
 from server.plan.page import SECTIONS, render_sections
 from server.plan.tables import Asked
 from server.store import Store
-from server.work import Progress
 from server.work.trial import to_try
 
 

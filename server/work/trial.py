@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from analysis.study.verbs import Progress
 from analysis.survey.freeze import thaw
 from analysis.survey.simulate import made_up_answers, payloads
 from analysis.survey.survey import PILOT, Survey, version_of
@@ -14,7 +15,6 @@ from server.deliver import refused, to_store
 from server.editing.reading import read_draft
 from server.store import Store
 from server.stored_results import asked_now
-from server.work import Progress
 
 #: The most made-up respondents, and their number by default.
 MOST, USUAL = 20_000, 1000

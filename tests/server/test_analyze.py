@@ -190,7 +190,10 @@ def test_fewer_people_admit_it_when_asked_directly() -> None:
         (["--family", "linear"], "estimates cannot be combined with --family"),
         (["--share", "joined.1=0.1"], "estimates cannot be combined with --share"),
         (["--respondents", "9"], "expected either DATA (to estimate) or --respondents (to plan)"),
-        (["--table", "joined", "--table", "joined"], "two different questions, got joined twice"),
+        (
+            ["--table", "joined", "--table", "joined"],
+            "expected different questions, got joined, joined",
+        ),
         (["--table", "age", "--table", "town"], "expected a column with a design in the table"),
         (["--table", "joined", "--table", "nobody"], 'no column "nobody"; the file has joined'),
         (["--difference", "joined", "joined"], "expected two different columns, got joined twice"),

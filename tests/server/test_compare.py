@@ -171,7 +171,10 @@ def test_text_is_for_people(db: Path) -> None:
         (["compare", "work", "mood", "--waves", "1,2,3"], "expected two waves, such as 1,3, got 3"),
         (["compare", "work", "mood", "--waves", "1,9"], "wave: expected one of 1, 2, 3, got 9"),
         (["compare", "work", "mood", "--waves", "1,2", "--groups", "team"], "--waves goes without"),
-        (["compare", "work", "mood", "--groups", "mood"], "two different questions"),
+        (
+            ["compare", "work", "mood", "--groups", "mood"],
+            "expected different questions, got mood, mood",
+        ),
         (["compare", "work", "mood", "--groups", "pay"], "pay: expected a question whose answers"),
         (["compare", "work", "pay", "--tests"], "a number has no test"),
         (["compare", "none", "mood"], "survey: expected one of work"),

@@ -1,4 +1,4 @@
-"""Two columns of a source, and what is found in them once it is asked for."""
+"""Two columns of a source, and what their reports say together once it is asked for."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,50 +12,43 @@ from analysis.study.crosstab.numbers import Amounts, number_rows
 from analysis.study.crosstab.pairs import MOST_VALUES, pairs_of
 from analysis.study.crosstab.row import Row
 from analysis.study.hypotheses import HypothesisTest, independence
-from analysis.study.sources import Source, Together
+from analysis.study.sources import Together
 
 
 @dataclass(frozen=True)
 class Crossed:
-    """Two columns of the same respondents.
+    """Two columns of the same respondents, and the confidence level of their intervals."""
 
-    If one is a number of many values, or a scrambled one, it is the second, so that the other can
-    make groups.
-    """
-
-    first: Column | Amounts
-    second: Column | Amounts
     together: Together
     level: float
 
     @property
-    def notes(self) -> Sequence[str]:
-        """What every reader needs to know."""
-        return self.together.notes
+    def names(self) -> Sequence[str]:
+        """The names of both. One that makes no table is the second: the other can make groups."""
+        columns, amounts = self.together.columns, self.together.amounts
+        return [column.name for column in columns] + [number.name for number in amounts]
 
     @cached_property
     def rows(self) -> list[Row]:
         """All quantities; for a number only means in groups, and correlations."""
-        first, second, weights = self.first, self.second, self.together.weights
-        if isinstance(second, Amounts):
-            if isinstance(first, Amounts):
-                return number_rows(first, None, second, self.level, weights)
-            number = Amounts.of_column(first) if debiased_powers(first) is not None else None
-            return number_rows(number, first, second, self.level, weights)
-        assert isinstance(first, Column)
-        if self._has_points:
-            return association_rows(pairs_of(first, second, weights), self.level)
-        return crosstab(first, second, confidence_level=self.level, weights=weights).rows()
-
-    @property
-    def _has_points(self) -> bool:
-        return not self.together.numbers.isdisjoint((self.first.name, self.second.name))
+        columns, amounts = self.together.columns, self.together.amounts
+        weights = self.together.weights
+        if len(amounts) == 2:
+            return number_rows(amounts[0], None, amounts[1], self.level, weights)
+        if amounts:
+            (groups,), (number,) = columns, amounts
+            first = Amounts.of_column(groups) if debiased_powers(groups) is not None else None
+            return number_rows(first, groups, number, self.level, weights)
+        one, other = columns
+        if self.together.numbers:
+            return association_rows(pairs_of(one, other, weights), self.level)
+        return crosstab(one, other, confidence_level=self.level, weights=weights).rows()
 
     @property
     def has_test(self) -> bool:
         """Whether a reader of the table needs the test, too."""
-        is_table = isinstance(self.second, Column) and not self._has_points
-        return is_table and self.together.weights is None
+        together = self.together
+        return not (together.amounts or together.numbers) and together.weights is None
 
     @cached_property
     def test(self) -> HypothesisTest:
@@ -65,29 +58,11 @@ class Crossed:
         return independence(*columns_in(self.together))
 
 
-def cross(source: Source, first: str, second: str, level: float) -> Crossed:
-    """Return two columns of a source together; errors are those of `Source.together`."""
-    found = source.together((first, second))
-    if len(found.columns) != 2 or first == second:
-        raise ValueError(f"expected two different questions, got {first} twice")
-    one, other = found.columns
-    if isinstance(one, Amounts) and not isinstance(other, Amounts):
-        one, other = other, one
-    return Crossed(one, other, found, level)
-
-
-def columns_in(found: Together) -> list[Column]:
-    """Return columns that have a table; raise DataError if one of them is a number without."""
-    for column in found.columns:
-        if isinstance(column, Amounts):
-            raise DataError(
-                f"{column.name}: a number with more than {MOST_VALUES} values, or a scrambled one, "
-                "needs a table of two columns, which has its correlation and its means in groups"
-            )
-    return [column for column in found.columns if isinstance(column, Column)]
-
-
-def check_different(names: Sequence[str]) -> None:
-    """Raise DataError if a column is named twice."""
-    if len(set(names)) < len(names):
-        raise DataError(f"expected different columns of a table, got {', '.join(names)}")
+def columns_in(together: Together) -> Sequence[Column]:
+    """Return the columns; raise DataError if one of them makes no table."""
+    for number in together.amounts:
+        raise DataError(
+            f"{number.name}: a number with more than {MOST_VALUES} values, or a scrambled one, "
+            "needs a table of two columns, which has its correlation and its means in groups"
+        )
+    return together.columns

@@ -14,8 +14,11 @@ from analysis.core.errors import DataError
 if TYPE_CHECKING:
     from analysis.estimate import Floats
     from analysis.estimate.columns import Column
+    from analysis.estimate.columns.differences import Difference
+    from analysis.estimate.columns.measured import IntervalOptions
     from analysis.estimate.constrained import Constrained
     from analysis.estimate.estimates import Estimate
+    from analysis.estimate.plausibility import Plausibility
     from analysis.estimate.totals import PopulationTotal
     from analysis.study.crosstab.numbers import Amounts
     from analysis.study.hypotheses import HypothesisTest
@@ -40,8 +43,10 @@ class Together:
 
     Attributes
     ----------
-    columns : sequence of Column or Amounts
-        A number of many values, or a scrambled one, makes no table, but has a correlation.
+    columns : sequence of Column
+        Those that can make a table.
+    amounts : sequence of Amounts
+        Numbers of many values, and scrambled ones, which have a correlation instead.
     numbers : frozenset of str
         The names of columns whose values are points to which a number was rounded.
     notes : sequence of str
@@ -50,7 +55,8 @@ class Together:
         The weights of respondents, if they were not drawn alike.
     """
 
-    columns: "Sequence[Column | Amounts]"
+    columns: "Sequence[Column]"
+    amounts: "Sequence[Amounts]" = ()
     numbers: frozenset[str] = frozenset()
     notes: Sequence[str] = ()
     weights: "Floats | None" = None
@@ -108,13 +114,18 @@ class Source(ABC):
 
     @property
     @abstractmethod
-    def place(self) -> dict[str, Any]:
+    def origin(self) -> dict[str, Any]:
         """The cells that begin each row of a table: where its numbers come from."""
 
     @property
-    def made_up(self) -> dict[str, int]:
+    def simulated_cells(self) -> dict[str, int]:
         """The cell that says how many reports were simulated; none if no survey asked them."""
         return {}
+
+    @property
+    def simulated_notes(self) -> list[str]:
+        """The sentence that says how many reports were simulated, if any were."""
+        return []
 
     @property
     def prefix(self) -> str:
@@ -126,18 +137,25 @@ class Source(ABC):
         """Sentences on other reports that one might look for in it."""
         return ()
 
-    @abstractmethod
     def together(self, names: Sequence[str]) -> Together:
         """Return columns of the same respondents, for a table.
 
         Raises
         ------
         ValueError
-            If there is no such column, or none that can be in a table.
+            If there is no such column, if none can be in a table, or if two are the same.
         """
+        together = self._together(names)
+        if len(together.columns) + len(together.amounts) < len(names):
+            raise ValueError(f"expected different questions, got {', '.join(names)}")
+        return together
 
     @abstractmethod
-    def columns_of_means(self, names: Sequence[str]) -> "tuple[list[Column], list[str]]":
+    def _together(self, names: Sequence[str]) -> Together:
+        """Return columns, each once; errors are those of `together`."""
+
+    @abstractmethod
+    def columns_of_means(self, names: Sequence[str]) -> "tuple[Sequence[Column], list[str]]":
         """Return columns of which only shares and means are used, and notes for their reader.
 
         Errors are those of `together`.
@@ -146,6 +164,10 @@ class Source(ABC):
     def is_number(self, name: str) -> bool:
         """Return whether a column is a number, whose values are points of a grid, not answers."""
         return False
+
+    def can_repeat(self, name: str) -> bool:
+        """Return whether the same people may have answered for a column in other waves."""
+        raise lacking(self, WAVE)
 
     @abstractmethod
     def modelled(self, formula: str, more: Iterable[str], robust: bool) -> Modelled:
@@ -157,19 +179,40 @@ class Source(ABC):
 
     def estimated(self, wanted: "Estimates", level: float) -> Iterable[Estimated]:
         """Yield its estimates, part by part, and what was asked for beside them."""
-        raise NotImplementedError
+        raise lacking(self, ESTIMATES)
 
     def ranks(self, names: Sequence[str], level: float) -> "tuple[list[Rank], list[str]]":
         """Return the ranks of the answers to some questions, by default all, and notes on them."""
-        raise NotImplementedError
+        raise lacking(self, ESTIMATES)
+
+    def calibrated(
+        self, shares: Mapping[str, Mapping[str, float]], level: float
+    ) -> tuple[list[dict[str, Any]], list[str]]:
+        """Return the table of `analysis.study.calibrated.calibrated_rows`, and notes on it."""
+        raise lacking(self, COUNTS, REPORTS)
+
+    def plausibility(self) -> "list[Plausibility]":
+        """Return checks of whether the reports look like the output of their channels."""
+        raise lacking(self, COUNTS)
+
+    def differences(
+        self, first: str, second: str, options: "IntervalOptions"
+    ) -> "list[Difference]":
+        """Return how much two columns of the same values differ."""
+        raise lacking(self, DESIGN)
 
     def fit_tests(self) -> "list[tuple[str, HypothesisTest]]":
         """Return a test of the fit to the design for each column whose reports can refute it."""
-        raise NotImplementedError
+        raise lacking(self, DESIGN)
+
+
+def lacking(source: Source, *needs: str) -> DataError:
+    """Return the error of a source that lacks what is needed."""
+    expected = " and ".join(_IN_WORDS[need] for need in needs)
+    return DataError(f"{source.origin['survey']}: expected {expected}, got {source.what}")
 
 
 def check_has(source: Source, needs: Iterable[str]) -> None:
     """Raise DataError, in one sentence, unless a source has all that is needed."""
     if missing := [need for need in needs if need not in source.has]:
-        told = " and ".join(_IN_WORDS[need] for need in missing)
-        raise DataError(f"{source.place['survey']}: expected {told}, got {source.what}")
+        raise lacking(source, *missing)

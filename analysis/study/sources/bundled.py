@@ -1,9 +1,9 @@
 """The wave that a bundle holds."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
-from analysis.core.errors import DataError
 from analysis.core.reports import Reports
 from analysis.estimate import Ints
 from analysis.estimate.plausibility import sizes_of
@@ -19,8 +19,8 @@ class BundledWave(CountedWave):
 
     what, has = "a bundle", frozenset({WAVE, ESTIMATES, COUNTS, REPORTS})
 
-    def __init__(self, content: BundledStudy) -> None:
-        self._content = content
+    def __init__(self, content: BundledStudy, sent: Sequence[Mapping[str, Any]]) -> None:
+        self._content, self._sent = content, sent
         self.survey, self.number = content.survey, content.wave
         self.is_open = content.fieldwork.is_open
 
@@ -34,7 +34,7 @@ class BundledWave(CountedWave):
 
     @cached_property
     def sizes(self) -> Mapping[str, Ints]:
-        return sizes_of(self.survey, self._content.reports or ())
+        return sizes_of(self.survey, self._sent)
 
     @property
     def simulated(self) -> int:
@@ -42,26 +42,19 @@ class BundledWave(CountedWave):
 
     @cached_property
     def _reports(self) -> dict[str, Reports]:
-        if self._content.reports is None:
-            raise DataError(
-                f"{self.survey.id}: expected a study with its reports, got one without them: "
-                "shares and means can be estimated, tables of two questions and models cannot"
-            )
         return {
-            question.id: question.randomizer.read_many(
-                [sent[question.id] for sent in self._content.reports]
-            )
+            question.id: question.randomizer.read_many([sent[question.id] for sent in self._sent])
             for question in self.survey.questions
         }
 
-    def _read(self, questions: Iterable[Question]) -> dict[str, Reports]:
+    def _read(self, questions: Iterable[Question]) -> Mapping[str, Reports]:
         return self._reports
 
 
 def wave_of_bundle(content: BundledStudy) -> CountedWave:
     """Return the wave of a bundle; without reports it has its tally alone."""
     if content.reports is not None:
-        return BundledWave(content)
+        return BundledWave(content, content.reports)
     fieldwork = content.fieldwork
     counts = Tally(
         survey=content.survey,
@@ -73,4 +66,4 @@ def wave_of_bundle(content: BundledStudy) -> CountedWave:
         tallies=content.tallies,
         sizes=None,
     )
-    return TalliedWave(counts, "a bundle without reports")
+    return TalliedWave(counts, "a study without its reports")

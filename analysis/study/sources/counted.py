@@ -59,7 +59,11 @@ class Wave(Source):
     def simulated(self) -> int:
         """The number of simulated reports among those shown."""
 
+    @property
     @abstractmethod
+    def n(self) -> int:
+        """The number of reports, whatever their respondents were asked."""
+
     def columns(self, wanted: Sequence[str]) -> tuple[list[Column], list[str]]:
         """Return columns of the same respondents, and notes that their reader must know.
 
@@ -76,24 +80,43 @@ class Wave(Source):
             not say which reports came. A database raises `Missing` if there is no such column, or
             if the reports were deleted.
         """
+        names, questions = self._chosen(wanted)
+        columns, notes = columns_of_reports(names, questions, self._read(questions.values()))
+        return columns, [*notes, *filter(None, [self.simulated_sentence])]
+
+    def _chosen(self, wanted: Sequence[str]) -> tuple[list[str], dict[str, Question]]:
+        """Return the names of columns, and their questions; raise ValueError if unreadable."""
+        return chosen_columns(self.survey.questions, wanted)
+
+    @abstractmethod
+    def _read(self, questions: Iterable[Question]) -> Mapping[str, Reports]:
+        """Return all reports on some questions; raise ValueError if they are not known."""
 
     @property
-    def place(self) -> dict[str, Any]:
+    def simulated_sentence(self) -> str:
+        """A sentence on the number of simulated reports; empty if there are none."""
+        return simulated_of(Fieldwork(self.n, simulated=self.simulated))
+
+    @property
+    def simulated_notes(self) -> list[str]:
+        return [f"{self.prefix}{note}" for note in [self.simulated_sentence] if note]
+
+    @property
+    def origin(self) -> dict[str, Any]:
         return {"survey": self.survey.id, "version": self.version, "wave": self.number}
 
     @property
-    def made_up(self) -> dict[str, int]:
+    def simulated_cells(self) -> dict[str, int]:
         return {"simulated": self.simulated}
 
     @property
     def prefix(self) -> str:
         return f"wave {self.number}: "
 
-    def together(self, names: Sequence[str]) -> Together:
+    def _together(self, names: Sequence[str]) -> Together:
         columns, notes = self.columns(names)
-        return Together(
-            columns, frozenset(filter(self.is_number, [each.name for each in columns])), notes
-        )
+        numbers = frozenset(filter(self.is_number, [column.name for column in columns]))
+        return Together(columns, numbers=numbers, notes=notes)
 
     def is_number(self, name: str) -> bool:
         return any(
@@ -102,14 +125,14 @@ class Wave(Source):
             if question.id == name
         )
 
-    def columns_of_means(self, names: Sequence[str]) -> tuple[list[Column], list[str]]:
-        columns, notes = self.columns(names)
+    def columns_of_means(self, names: Sequence[str]) -> tuple[Sequence[Column], list[str]]:
+        together = self.together(names)
         # That numbers were rounded at random does not bias means.
         rounded = set(map(rounding, self.survey.questions))
-        return columns, [f"{self.prefix}{note}" for note in notes if note not in rounded]
+        notes = [f"{self.prefix}{note}" for note in together.notes if note not in rounded]
+        return together.columns, notes
 
     def can_repeat(self, name: str) -> bool:
-        """Return whether the same people may have answered for a column in other waves."""
         asked = next(each for each in self.survey.questions if name in column_names(each))
         return self.survey.access == "panel" or asked.memo is not None
 
@@ -140,8 +163,22 @@ class PairedWave(Wave):
     def simulated(self) -> int:
         return self._counted.simulated
 
-    def columns(self, wanted: Sequence[str]) -> tuple[list[Column], list[str]]:
-        return self._counted.columns(wanted)
+    @property
+    def n(self) -> int:
+        return self._counted.n
+
+    def _chosen(self, wanted: Sequence[str]) -> tuple[list[str], dict[str, Question]]:
+        names, questions = super()._chosen(wanted)
+        there = [question.id for question in self._counted.questions]
+        for name in questions:
+            if name not in there:
+                raise ValueError(
+                    f"{name}: expected a question whose reports were counted, {' and '.join(there)}"
+                )
+        return names, questions
+
+    def _read(self, questions: Iterable[Question]) -> Mapping[str, Reports]:
+        return self._counted.reports
 
 
 class CountedWave(Wave):
@@ -162,39 +199,36 @@ class CountedWave(Wave):
     def sizes(self) -> Mapping[str, Ints]:
         """How many reports count for 0, 1, ... symbols, for questions where this differs."""
 
-    def columns(self, wanted: Sequence[str]) -> tuple[list[Column], list[str]]:
-        names, questions = self._chosen(wanted)
-        columns, notes = columns_of_reports(names, questions, self._read(questions.values()))
-        return columns, [*notes, *filter(None, [self.simulated_sentence])]
-
-    def _chosen(self, wanted: Sequence[str]) -> tuple[list[str], dict[str, Question]]:
-        """Return the names of columns, and their questions; raise ValueError if unreadable."""
-        return chosen_columns(self.survey.questions, wanted)
-
-    @abstractmethod
-    def _read(self, questions: Iterable[Question]) -> dict[str, Reports]:
-        """Return all reports on some questions; raise ValueError if they are not known."""
-
     def estimates(
         self, level: float, method: str = "clopper-pearson", simultaneous: bool = False
     ) -> list[Estimate]:
         """Return the estimates, with intervals of this confidence level; see `estimates`."""
         return estimates(self.survey, self.tallies, level, method=method, simultaneous=simultaneous)
 
+    @property
+    def fieldwork(self) -> Fieldwork:
+        """How the reports came, as far as that is known."""
+        return Fieldwork(self.n, simulated=self.simulated, is_open=self.is_open)
+
+    @property
+    def pooled(self) -> Sequence[Survey]:
+        """The last version, and earlier ones that differ from it in words alone, if known."""
+        return ()
+
+    def calibrated(
+        self, shares: Mapping[str, Mapping[str, float]], level: float
+    ) -> tuple[list[dict[str, Any]], list[str]]:
+        from analysis.study.calibrated import calibrated_rows  # which few need, and reads waves
+
+        return calibrated_rows(self, shares, level)
+
     def plausibility(self) -> list[Plausibility]:
-        """Return checks of whether the reports look like the output of their channels."""
         return plausibility(self.survey, self.tallies, self.sizes)
 
     @property
     def n(self) -> int:
-        """The number of reports, whatever their respondents were asked."""
         first = self.survey.questions[0]
         return first.randomizer.reports_in(self.tallies[first.id])
-
-    @property
-    def simulated_sentence(self) -> str:
-        """A sentence on the number of simulated reports; empty if there are none."""
-        return simulated_of(Fieldwork(self.n, simulated=self.simulated))
 
     def shifts(self, fakes: int | None = None) -> tuple[int, dict[tuple[str, str], float]]:
         """Return the most by which fakes among the reports could have moved each estimate.
@@ -212,51 +246,49 @@ class CountedWave(Wave):
         return fakes, {key: shift for key, shift in moved.items() if isfinite(shift)}
 
     def estimated(self, wanted: Estimates, level: float) -> Iterator[Estimated]:
-        found = self.estimates(level, wanted.interval or "clopper-pearson", wanted.simultaneous)
-        questions, ranges, untold = self.survey.questions, list[Estimate](), list[str]()
+        rows = self.estimates(level, wanted.interval or "clopper-pearson", wanted.simultaneous)
+        questions, ranges, no_ranges = self.survey.questions, list[Estimate](), list[str]()
         if wanted.bins is not None:
             rng = Generator(PCG64(0))  # a fixed seed: each run prints the same
             for question in questions:
                 tally = self.tallies[question.id]
                 ranges += range_estimates(question, tally, wanted.bins, rng, level)
-            untold = without_ranges(questions)
+            no_ranges = without_ranges(questions)
         fakes, moved = self.shifts(wanted.fakes)
         yield Estimated(
-            found,
+            rows,
             ranges,
-            untold,
-            constrained_shares(self.survey, self.tallies, found, wanted.constrained)
+            no_ranges,
+            constrained_shares(self.survey, self.tallies, rows, wanted.constrained)
             if wanted.constrained is not None
             else (),
-            totals(self.survey, self.tallies, found, wanted.population)
+            totals(self.survey, self.tallies, rows, wanted.population)
             if wanted.wants_totals
             else {},
             moved,
-            [f"{self.prefix}{note}" for note in self._doubts(found, fakes, moved)],
+            [*self.simulated_notes, *self._doubts(rows, fakes, moved)],
         )
 
     def _doubts(
-        self, found: Sequence[Estimate], fakes: int, moved: Mapping[tuple[str, str], float]
+        self, rows: Sequence[Estimate], fakes: int, moved: Mapping[tuple[str, str], float]
     ) -> Iterator[str]:
         """Yield how far fakes could have moved estimates, and whether reports look like fakes."""
-        if told := self.simulated_sentence:
-            yield told
         if moved:
             worst: dict[str, float] = {}
-            for row in found:
+            for row in rows:
                 shift = moved.get((row.question, row.term), 0.0)
                 if row.std_error and shift / row.std_error > worst.get(row.question, 0.0):
                     worst[row.question] = shift / row.std_error
             most = ", ".join(f"{name} {errors:.2g}" for name, errors in worst.items())
             yield (
-                f"if {fakes} of the {self.n} reports were fakes, estimates could be off by this "
-                f"many standard errors: {most}"
+                f"{self.prefix}if {fakes} of the {self.n} reports were fakes, estimates could be "
+                f"off by this many standard errors: {most}"
             )
         for check in self.plausibility():
             if check.looks == UNLIKE:
                 yield (
-                    f"reports of {check.question} do not look as its channel draws them "
-                    f"({check.check}, p = {check.p_value:.1g}): some are fakes, or come from "
+                    f"{self.prefix}reports of {check.question} do not look as its channel draws "
+                    f"them ({check.check}, p = {check.p_value:.1g}): some are fakes, or come from "
                     "another program"
                 )
 
@@ -266,8 +298,7 @@ class CountedWave(Wave):
             if name not in known:
                 raise ValueError(f"question: expected one of {', '.join(known)}, got {name[:64]!a}")
         every = ranks(self.survey, self.tallies, level)
-        told = [f"{self.prefix}{told}" for told in [self.simulated_sentence] if told]
-        return [row for row in every if not names or row.question in names], told
+        return [row for row in every if not names or row.question in names], self.simulated_notes
 
 
 class TalliedWave(CountedWave):

@@ -41,10 +41,10 @@ class Elsewhere(Source):
         self._path, self.designs = path, designs
 
     @property
-    def place(self) -> dict[str, Any]:
+    def origin(self) -> dict[str, Any]:
         return {"survey": self._path.stem}
 
-    def together(self, names: Sequence[str]) -> Together:
+    def _together(self, names: Sequence[str]) -> Together:
         if not set(names) & set(self.designs.columns):
             known = ", ".join(self.designs.columns)
             raise DataError(f"expected a column with a design in the table, one of {known}")
@@ -54,17 +54,19 @@ class Elsewhere(Source):
             )
         table = read_data(self._path, self.designs, names)
         weights = None if table.sample is None else table.sample.weights
-        columns = [_number(table, name) or _column(table, name) for name in names]
-        return Together(columns, notes=list(_left_out(table)), weights=weights)
+        numbers = {name: _number(table, name) for name in names}
+        columns = [_column(table, name) for name, number in numbers.items() if number is None]
+        amounts = [number for number in numbers.values() if number is not None]
+        return Together(columns, amounts, notes=list(_left_out(table)), weights=weights)
 
-    def columns_of_means(self, names: Sequence[str]) -> tuple[list[Column], list[str]]:
+    def columns_of_means(self, names: Sequence[str]) -> tuple[Sequence[Column], list[str]]:
         if self.designs.sampled or self.designs.population is not None:
             raise DataError(
                 "sample: tests, and comparisons of groups, take no weights, strata, clusters or "
                 "population"
             )
-        found = self.together(names)
-        return columns_in(found), list(found.notes)
+        together = self.together(names)
+        return columns_in(together), list(together.notes)
 
     def modelled(self, formula: str, more: Iterable[str], robust: bool) -> Modelled:
         used = list(dict.fromkeys(name for text in (formula, *more) for name in names_in(text)))
@@ -98,14 +100,14 @@ class Elsewhere(Source):
         for table in parts:
             left_out = _left_out(table, "" if len(parts) == 1 else next(iter(table.measured)))
             for measured in table.measured.values():
-                found = measured.estimates(options, table.sample)
+                rows = measured.estimates(options, table.sample)
                 display = (
-                    measured.constrained(found, wanted.constrained, table.sample)
+                    measured.constrained(rows, wanted.constrained, table.sample)
                     if wanted.constrained is not None
                     else ()
                 )
                 people = (
-                    measured.totals(found, table.sample, wanted.population)
+                    measured.totals(rows, table.sample, wanted.population)
                     if wanted.wants_totals
                     else {}
                 )
@@ -116,7 +118,7 @@ class Elsewhere(Source):
                         f"{measured.name}: test of fit to the design: likelihood ratio "
                         f"{fit.statistic:.4g}, df = {fit.df}, p = {fit.p_value:.2g}{few}"
                     )
-                yield Estimated(found, constrained=display, totals=people, notes=notes)
+                yield Estimated(rows, constrained=display, totals=people, notes=notes)
 
     def ranks(self, names: Sequence[str], level: float) -> tuple[list[Rank], list[str]]:
         rows, notes = list[Rank](), list[str]()
@@ -134,7 +136,6 @@ class Elsewhere(Source):
         return rows, notes
 
     def differences(self, first: str, second: str, options: IntervalOptions) -> list[Difference]:
-        """Return how much two columns of the same values differ."""
         if first == second:
             raise DataError(f"expected two different columns, got {first} twice")
         return differences(*read_two(self._path, self.designs, first, second), options)

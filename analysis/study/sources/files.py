@@ -5,14 +5,15 @@ from typing import Any
 
 from analysis.core.errors import DataError
 from analysis.estimate.columns.design_file import read_designs
-from analysis.study.bundle import read_bundle
+from analysis.study.bundle import BundledStudy, read_bundle
 from analysis.study.sources import Source
 from analysis.study.sources.bundled import wave_of_bundle
 from analysis.study.sources.counted import PairedWave, TalliedWave, Wave
 from analysis.study.sources.elsewhere import Elsewhere
-from analysis.study.tally import Tally
 from analysis.study.tally.json_file import LARGEST, read_frozen, read_json
-from analysis.study.tally.reading import read_counts
+from analysis.study.tally.pairs import KIND as ROWS
+from analysis.study.tally.pairs import rows_in
+from analysis.study.tally.reading import tally_in
 from analysis.survey.files import open_file
 from analysis.survey.survey import Survey
 
@@ -49,43 +50,64 @@ def read_wave(
         If it is no such file, or of another survey, wave or version.
     """
     content, name = read_content(path), str(path)
-    wave: Wave
     if content.startswith(_ZIP):
-        try:
-            wave = wave_of_bundle(read_bundle(content)[0])
-        except DataError as error:
-            raise DataError(f"{name}: {error}") from None
-    elif not content.lstrip().startswith(b"{"):
+        wave: Wave = wave_of_bundle(bundle_in(name, content))
+    elif content.lstrip().startswith(b"{"):
+        wave = read_json(name, content, lambda data: _wave_in(data, survey))
+    else:
         raise DataError(
             f"{name}: expected a tally, counted rows or a bundle, got another file; a table needs "
             "--design, and a database --db"
         )
-    else:
-        counts = read_counts(name, content, survey)
-        wave = TalliedWave(counts) if isinstance(counts, Tally) else PairedWave(counts)
-    stated = wave.survey.version
-    for what, asked, got, is_it in (
-        ("survey", survey_id, wave.survey.id, wave.survey.id == survey_id),
-        ("wave", number, wave.number, wave.number == number),
-        ("version", version, stated[:12], stated.startswith(version or "")),
-        (
-            "the version of --survey,",
-            survey and survey.version[:12],
-            stated[:12],
-            survey is None or stated == survey.version,
-        ),
-    ):
-        if asked is not None and not is_it:
-            raise DataError(f"{name}: expected {what} {str(asked)[:64]}, got {got}")
+    check_asked(name, wave.survey, wave.number, survey_id, number, version)
+    if survey is not None:
+        check_asked(name, wave.survey, wave.number, version=survey.version)
     return wave
+
+
+def bundle_in(name: str, content: bytes) -> BundledStudy:
+    """Return the content of a bundle; messages of `DataError` begin with the file's name."""
+    try:
+        return read_bundle(content)[0]
+    except DataError as error:
+        raise DataError(f"{name}: {error}") from None
+
+
+def check_asked(
+    name: str,
+    survey: Survey,
+    number: int,
+    survey_id: str | None = None,
+    wave: int | None = None,
+    version: str | None = None,
+) -> None:
+    """Raise DataError if a file is of another survey, wave or version than was asked for.
+
+    `version` has the first digits of the version's hash. None stands for whatever the file has.
+    """
+    for what, asked, got in (
+        ("survey", survey_id, survey.id),
+        ("wave", wave, f"{number}"),
+        ("version", version, survey.version),
+    ):
+        is_it = got.startswith(f"{asked}") if what == "version" else got == f"{asked}"
+        if asked is not None and not is_it:
+            raise DataError(f"{name}: expected {what} {str(asked)[:64]}, got {got[:64]}")
+
+
+def _wave_in(data: Any, survey: Survey | None) -> Wave:
+    """Return the wave of a file's JSON, by the kind that it states."""
+    if isinstance(data, dict) and data.get("deniable") == ROWS:
+        return PairedWave(rows_in(data, survey))
+    return TalliedWave(tally_in(data, survey))
 
 
 def read_survey(path: Path | None) -> Survey | None:
     """Return the frozen survey of a JSON file, if one is named."""
     if path is None:
         return None
-    survey: Any = read_json(str(path), read_content(path), read_frozen)
-    return survey if isinstance(survey, Survey) else None
+    survey: Survey = read_json(str(path), read_content(path), read_frozen)
+    return survey
 
 
 def read_content(path: Path) -> bytes:

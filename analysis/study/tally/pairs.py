@@ -9,9 +9,6 @@ import numpy as np
 
 from analysis.core.errors import ReportError, shown
 from analysis.core.reports import Reports
-from analysis.estimate.columns import Column
-from analysis.estimate.columns.of_reports import chosen_columns, columns_of_reports
-from analysis.study.methods import Fieldwork, simulated_of
 from analysis.study.tally.statement import Statement, read_whole, whole_number
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey
@@ -54,29 +51,13 @@ class CountedRows(Statement):
         return self.stated(KIND, self.n, content)
 
     @cached_property
-    def _reports(self) -> Mapping[str, Reports]:
+    def reports(self) -> Mapping[str, Reports]:
         """The reports of all respondents, by question."""
         places = np.repeat(np.arange(len(self.rows)), self.often)
         return {
             question.id: question.randomizer.read_many([row[at] for row in self.rows]).of(places)
             for at, question in enumerate(self.questions)
         }
-
-    def columns(self, wanted: Sequence[str]) -> tuple[list[Column], list[str]]:
-        """Return columns of the same respondents, and notes that their reader must know.
-
-        Raise ValueError if there is no such column, or if its question is not among these.
-        """
-        names, questions = chosen_columns(self.survey.questions, wanted)
-        there = [question.id for question in self.questions]
-        for name in questions:
-            if name not in there:
-                raise ValueError(
-                    f"{name}: expected a question whose reports were counted, {' and '.join(there)}"
-                )
-        columns, notes = columns_of_reports(names, questions, self._reports)
-        told = simulated_of(Fieldwork(self.n, simulated=self.simulated))
-        return columns, [*notes, *filter(None, [told])]
 
 
 def rows_in(data: Any, survey: Survey | None = None) -> CountedRows:

@@ -5,8 +5,6 @@ from typing import Any
 from analysis.study.tally import KIND, Tally
 from analysis.study.tally.cells import read_cells, read_sizes
 from analysis.study.tally.json_file import member, read_json
-from analysis.study.tally.pairs import KIND as ROWS
-from analysis.study.tally.pairs import CountedRows, rows_in
 from analysis.study.tally.statement import read_whole
 from analysis.survey.survey import Survey
 
@@ -27,25 +25,12 @@ def read_tally(name: str, content: bytes, survey: Survey | None = None) -> Tally
     DataError
         If it is not a tally, or not the tally of any reports.
     """
-    tally: Tally = read_json(name, content, lambda data: _tally(data, survey))
+    tally: Tally = read_json(name, content, lambda data: tally_in(data, survey))
     return tally
 
 
-def read_counts(name: str, content: bytes, survey: Survey | None = None) -> Tally | CountedRows:
-    """Return the counts of a file, of every question or of rows of reports.
-
-    All else is as in `read_tally`.
-    """
-
-    def read(data: Any) -> Tally | CountedRows:
-        is_rows = isinstance(data, dict) and data.get("deniable") == ROWS
-        return rows_in(data, survey) if is_rows else _tally(data, survey)
-
-    counts: Tally | CountedRows = read_json(name, content, read)
-    return counts
-
-
-def _tally(data: Any, survey: Survey | None) -> Tally:
+def tally_in(data: Any, survey: Survey | None = None) -> Tally:
+    """Return the tally of a file's JSON; errors are those that `read_json` reports."""
     stated, reports = read_whole(data, KIND, {"questions"}, survey, frozenset({"sizes"}))
     asked_of = stated.survey
     tallies = member("questions", lambda: read_cells(asked_of, data["questions"]))

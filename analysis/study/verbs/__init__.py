@@ -10,8 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, asdict, dataclass, field, fields
 from typing import Any, ClassVar
 
-#: What a verb is asked of: each is a `Source` that has what the verb needs.
-Sources = Sequence[Any]
+from analysis.study.infinities import without_infinities
+from analysis.study.sources import Source
+
+#: What a verb is asked of: each has what the verb needs.
+Sources = Sequence[Source]
 #: Called with the part that is done, in [0, 1].
 Progress = Callable[[float], None]
 
@@ -26,8 +29,8 @@ class Misused(ValueError):
     `option` is the name of the one whose value is wrong; empty if several do not go together.
     """
 
-    def __init__(self, told: str, option: str = "") -> None:
-        super().__init__(told)
+    def __init__(self, message: str, option: str = "") -> None:
+        super().__init__(message)
         self.option = option
 
 
@@ -162,12 +165,14 @@ class Verb(ABC):
         """
 
 
-def rows_of(
-    kind: type, rows: Sequence[Any], before: Mapping[str, Any], after: Mapping[str, Any] | None
+def table_of(
+    kind: type, rows: Sequence[Any], before: Mapping[str, Any], after: Mapping[str, Any]
 ) -> Table:
     """Return the table of some results of one class, with the same cells before and after each."""
-    from analysis.study.infinities import without_infinities
-
-    after = after or {}
-    columns = [*before, *(each.name for each in fields(kind)), *after]
+    columns = [*before, *(column.name for column in fields(kind)), *after]
     return Table([{**before, **without_infinities(asdict(row)), **after} for row in rows], columns)
+
+
+def joined(tables: Sequence[Table]) -> Table:
+    """Return the rows of one or more tables with the same columns."""
+    return Table([row for table in tables for row in table.rows], tables[0].columns)

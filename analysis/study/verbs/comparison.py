@@ -7,6 +7,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from analysis.core.options import INTERVALS_OF_SHARES
+from analysis.study.sources import Source
 from analysis.study.verbs import (
     Answer,
     Misused,
@@ -17,7 +18,7 @@ from analysis.study.verbs import (
     flag,
     option,
     quiet,
-    rows_of,
+    table_of,
 )
 
 if TYPE_CHECKING:
@@ -61,8 +62,8 @@ class Goodness(Verb):
         if abs(total - 1) > 1e-6:
             raise ValueError(f"{column.name}: --shares must sum to 1, got {total:.10g}")
         test = goodness_of_fit(column, [float(shares[value]) for value in column.values])
-        before = source.place | {"question": column.name}
-        return Answer([rows_of(HypothesisTest, [test], before, source.made_up)], notes)
+        before = source.origin | {"question": column.name}
+        return Answer([table_of(HypothesisTest, [test], before, source.simulated_cells)], notes)
 
     @property
     def _shares(self) -> dict[str, Fraction]:
@@ -141,23 +142,23 @@ class Compare(Verb):
             return self._columns(sources[0], self.other, level)
         compared = _in_waves if self.groups is None else self._in_groups
         where, test, rows, notes = compared(self.question, sources, level)
-        made_up = _summed(sources)
+        simulated_cells = _summed(sources)
         if self.tests and test is None:
             raise ValueError(f"{self.question}: a number has no test of all answers together")
         if self.tests:
-            return Answer([rows_of(HypothesisTest, [test], where, made_up)], notes)
+            return Answer([table_of(HypothesisTest, [test], where, simulated_cells)], notes)
         if test is not None:
             notes = [*notes, f"all answers together: {test.sentence}"]
-        return Answer([rows_of(Comparison, rows, where, made_up)], notes)
+        return Answer([table_of(Comparison, rows, where, simulated_cells)], notes)
 
-    def _columns(self, source: Any, other: str, level: float) -> Answer:
+    def _columns(self, source: Source, other: str, level: float) -> Answer:
         """Return how much two columns of the same values differ."""
         from analysis.estimate.columns.differences import Difference
         from analysis.estimate.columns.measured import IntervalOptions
 
         options = IntervalOptions(level, self.interval)
         rows = source.differences(self.question, other, options)
-        return Answer([rows_of(Difference, rows, source.place, None)])
+        return Answer([table_of(Difference, rows, source.origin, source.simulated_cells)])
 
     def _in_groups(self, question: str, sources: Sources, level: float) -> Any:
         """Compare a question's answers between the groups that another question's answers make."""
@@ -165,17 +166,14 @@ class Compare(Verb):
         from analysis.study.hypotheses import independence
 
         (source,) = sources
-        columns, notes = source.columns_of_means([str(self.groups), question])
-        if len(columns) != 2:
-            raise ValueError(f"expected two different questions, got {question} twice")
-        by, column = columns
+        (by, column), notes = source.columns_of_means([str(self.groups), question])
         if source.is_number(by.name):
             raise ValueError(
                 f"{by.name}: expected a question whose answers make groups, got a number"
             )
         has_shares = not source.is_number(column.name)
         rows = compare_groups(by, column, self.reference, level, has_shares=has_shares)
-        where = source.place | {"question": column.name, "groups": by.name}
+        where = source.origin | {"question": column.name, "groups": by.name}
         return where, independence(by, column) if has_shares else None, rows, notes
 
 
@@ -184,13 +182,13 @@ def _in_waves(question: str, sources: Sources, level: float) -> Any:
     from analysis.study.changes import difference
     from analysis.study.comparison import compare_waves
 
-    earlier, later = (source.place["wave"] for source in sources)
+    earlier, later = (source.origin["wave"] for source in sources)
     if earlier == later:
         raise ValueError(f"--waves: expected two different waves, got {later} twice")
     (first, second), notes = _of_waves(sources, question)
     has_shares = not sources[-1].is_number(second.name)
     rows = compare_waves(first, second, (str(earlier), str(later)), level, has_shares=has_shares)
-    where = sources[-1].place | {"wave": f"{earlier},{later}"}
+    where = sources[-1].origin | {"wave": f"{earlier},{later}"}
     where |= {"question": second.name, "groups": None}
     return where, difference(first, second) if has_shares else None, rows, notes
 
@@ -223,7 +221,7 @@ class Trend(Verb):
     def answer(self, sources: Sources, level: float, progress: Progress = quiet) -> Answer:
         from analysis.study.comparison import Slope, slopes
 
-        numbers = [source.place["wave"] for source in sources]
+        numbers = [source.origin["wave"] for source in sources]
         if len(numbers) < 2 or len(set(numbers)) < len(numbers):
             listed = ", ".join(map(str, numbers)) or "none"
             raise ValueError(f"a trend needs at least two waves, each once, got {listed}")
@@ -241,9 +239,9 @@ class Trend(Verb):
                 known = ", ".join(columns[-1].values)
                 raise ValueError(f"--value: expected one of {known}, got {value[:64]!a}")
         rows = slopes(columns, self.values or None, places, level, has_shares=has_shares)
-        where = sources[-1].place | {"wave": ",".join(map(str, numbers))}
+        where = sources[-1].origin | {"wave": ",".join(map(str, numbers))}
         where |= {"question": columns[0].name}
-        return Answer([rows_of(Slope, rows, where, _summed(sources))], notes)
+        return Answer([table_of(Slope, rows, where, _summed(sources))], notes)
 
 
 def numbers_of(option: str, text: str, kind: type[int] | type[float]) -> list[Any]:
@@ -262,21 +260,21 @@ def numbers_of(option: str, text: str, kind: type[int] | type[float]) -> list[An
 
 def _of_waves(sources: Sources, question: str) -> "tuple[list[Column], list[str]]":
     """Return the column of a question in each wave, and whether the same people answered."""
-    versions = dict.fromkeys(source.version for source in sources)
+    versions = dict.fromkeys(source.origin["version"] for source in sources)
     if len(versions) > 1:
         # A database gives one version, or those that were asked for together.
         got = " and ".join(version[:12] for version in versions)
         raise ValueError(f"{question}: expected waves of one version of the survey, got {got}")
     columns, notes = [], list[str]()
     for source in sources:
-        (column,), told = source.columns_of_means([question])
+        (column,), notes_of_source = source.columns_of_means([question])
         columns.append(column)
-        notes += told
+        notes += notes_of_source
     for source, column in zip(sources, columns, strict=True):
         if column.n < 2:
             raise ValueError(
-                f"wave {source.number}: expected two reports or more on {column.name} of version "
-                f"{source.version[:12]}, got {column.n}"
+                f"{source.prefix}expected two reports or more on {column.name} of version "
+                f"{source.origin['version'][:12]}, got {column.n}"
             )
     name = columns[-1].name
     if sources[-1].can_repeat(name):
@@ -290,5 +288,5 @@ def _of_waves(sources: Sources, question: str) -> "tuple[list[Column], list[str]
 
 def _summed(sources: Sources) -> dict[str, int]:
     """Return the cell on simulated reports, of all sources together."""
-    every = [source.made_up for source in sources]
-    return {name: sum(one[name] for one in every) for name in every[0]}
+    every = [source.simulated_cells for source in sources]
+    return {name: sum(cells[name] for cells in every) for name in every[0]}

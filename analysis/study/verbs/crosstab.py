@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
-from analysis.study.sources import Source
+from analysis.study.infinities import without_infinities
+from analysis.study.sources import Source, Together
 from analysis.study.verbs import (
     Answer,
     Progress,
@@ -13,7 +14,7 @@ from analysis.study.verbs import (
     argument,
     flag,
     quiet,
-    rows_of,
+    table_of,
 )
 
 
@@ -29,57 +30,60 @@ class Crosstab(Verb):
     second: str | None = argument("[QUESTION]", default=None)
     others: tuple[str, ...] = argument("[QUESTION]...", many=True, default=())
     tests: bool = flag("Print the test of independence instead.")
+    stored_as: ClassVar[str] = "crosstab"
 
     @property
     def needs(self) -> Sequence[str]:
         return ("reports",)
 
     def answer(self, sources: Sources, level: float, progress: Progress = quiet) -> Answer:
-        from analysis.study.crosstab.crossed import cross
+        from analysis.study.crosstab.crossed import Crossed
         from analysis.study.crosstab.row import Row
         from analysis.study.hypotheses import HypothesisTest
 
-        source = sources[0]
-        if self.second is None or self.others:
-            return self._combinations(source, level)
-        found = cross(source, self.first, self.second, level)
-        before = source.place | source.made_up
-        before |= {"first_question": found.first.name, "second_question": found.second.name}
+        (source,) = sources
+        names = [name for name in (self.first, self.second, *self.others) if name is not None]
+        together = source.together(names)
+        if len(names) != 2:
+            return self._combinations(source, together, level)
+        crossed = Crossed(together, level)
+        first, second = crossed.names
+        before = source.origin | source.simulated_cells
+        before |= {"first_question": first, "second_question": second}
         if self.tests:
-            return Answer([rows_of(HypothesisTest, [found.test], before, None)], found.notes)
-        notes = [*found.notes]
-        if found.has_test:
-            notes.append(found.test.sentence)
-        return Answer([rows_of(Row, found.rows, before, None)], notes)
+            table = table_of(HypothesisTest, [crossed.test], before, {})
+            return Answer([table], together.notes)
+        sentence = [crossed.test.sentence] if crossed.has_test else []
+        table = table_of(Row, crossed.rows, before, {})
+        return Answer([table], [*together.notes, *sentence])
 
     def result(self, source: Source, level: float, progress: Progress) -> dict[str, Any]:
         """Return the rows of the table, the test of independence, and notes, as JSON."""
-        from analysis.study.crosstab.crossed import cross
-        from analysis.study.infinities import without_infinities
+        from analysis.study.crosstab.crossed import Crossed
 
-        found = cross(source, self.first, str(self.second), level)
+        together = source.together([self.first, str(self.second)])
+        crossed = Crossed(together, level)
         progress(0.5)
         return {
-            "names": [found.first.name, found.second.name],
-            "rows": [without_infinities(asdict(row)) for row in found.rows],
-            "test": asdict(found.test),
-            "notes": list(found.notes),
+            "names": crossed.names,
+            "rows": [without_infinities(asdict(row)) for row in crossed.rows],
+            "test": asdict(crossed.test),
+            "notes": list(together.notes),
         }
 
-    def _combinations(self, source: Source, level: float) -> Answer:
+    def _combinations(self, source: Source, together: Together, level: float) -> Answer:
+        """Return the shares of all combinations of the values of other than two columns."""
         from analysis.estimate.columns.joint_table import JointShare, joint_shares
-        from analysis.study.crosstab.crossed import check_different, columns_in
+        from analysis.study.crosstab.crossed import columns_in
 
-        names = [name for name in (self.first, self.second, *self.others) if name is not None]
-        check_different(names)
-        found = source.together(names)
-        if found.numbers:
+        if together.numbers:
             raise ValueError(
-                f"{min(found.numbers)}: expected a question with shares, got a number, whose "
+                f"{min(together.numbers)}: expected a question with shares, got a number, whose "
                 "values are points to which it was rounded; a table of two has its means"
             )
-        columns = columns_in(found)
+        columns = columns_in(together)
         if self.tests:
             raise ValueError(f"tests of a table need two columns, got {len(columns)}")
-        rows = joint_shares(columns, level, found.weights)
-        return Answer([rows_of(JointShare, rows, source.place, source.made_up)], found.notes)
+        rows = joint_shares([*columns], level, together.weights)
+        table = table_of(JointShare, rows, source.origin, source.simulated_cells)
+        return Answer([table], together.notes)

@@ -4,9 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from analysis.core.options import EM, INTERVALS_OF_SHARES, NORM_SUB
+from analysis.study.infinities import without_infinities
 from analysis.study.sources import Estimated, Source
 from analysis.study.verbs import (
     Answer,
@@ -17,9 +18,10 @@ from analysis.study.verbs import (
     Verb,
     argument,
     flag,
+    joined,
     option,
     quiet,
-    rows_of,
+    table_of,
 )
 
 if TYPE_CHECKING:
@@ -96,12 +98,9 @@ class Estimates(Verb):
         """Refuse options that do not go together."""
         given = [name for name in ("rank", "margins", "tests") if getattr(self, name)]
         if given and (len(given) > 1 or any(getattr(self, name) for name in _OF_TABLE)):
-            told = {"rank": "ranks", "margins": "calibrated estimates", "tests": "tests"}[given[0]]
             raise Misused(
-                f"--{given[0]} goes only with --wave, --version, --level and --batch: {told} have "
-                "intervals of their own"
-                if given != ["tests"]
-                else "--tests goes with no other option: it prints no estimates"
+                f"--{given[0]} goes only with --wave, --version, --level and --batch: it prints "
+                "another table"
             )
 
     @property
@@ -128,36 +127,36 @@ class Estimates(Verb):
 
         rows, before, notes = list[dict[str, Any]](), list[Any](), list[str]()
         display: list[Constrained] = []
-        untold: dict[str, None] = {}  # why there are no ranges, each reason once
+        no_ranges: dict[str, None] = {}  # why there are no ranges, each reason once
         has_ranges = self.bins is None
         for source in sources:
-            place, later = source.place, list[Any]()
-            made_up = source.made_up
+            origin, later = source.origin, list[Any]()
+            simulated_cells = source.simulated_cells
             for part in source.estimated(self, level):
-                found = [*part.estimates, *part.ranges, *changes(before, part.estimates, level)]
+                every = [*part.estimates, *part.ranges, *changes(before, part.estimates, level)]
                 later += part.estimates
-                untold |= dict.fromkeys(part.no_ranges)
+                no_ranges |= dict.fromkeys(part.no_ranges)
                 has_ranges = has_ranges or bool(part.ranges)
                 display += part.constrained
                 cells = estimate_rows(
-                    place["survey"], place.get("version"), place.get("wave"), found
+                    origin["survey"], origin.get("version"), origin.get("wave"), every
                 )
                 if self.wants_totals:
                     cells = with_totals(cells, part.totals)
-                rows += [row | made_up | more for row, more in self._beside(cells, part)]
+                rows += [row | simulated_cells | more for row, more in self._beside(cells, part)]
                 notes += part.notes
             before = later
         if not has_ranges:
             raise ValueError(
-                "; ".join(untold)
-                or f"{sources[0].place['survey']}: --bins is for numbers; the survey asks for none"
+                "; ".join(no_ranges)
+                or f"{sources[0].origin['survey']}: --bins is for numbers; the survey asks for none"
             )
-        columns = [*ESTIMATE_COLUMNS, *sources[0].made_up]
+        columns = [*ESTIMATE_COLUMNS, *sources[0].simulated_cells]
         columns += [name for name, wanted in self._more.items() if wanted]
         columns += TOTAL_COLUMNS * self.wants_totals
         remarks = [] if self.constrained is None else list(_display(display, self.constrained))
         remarks += sources[-1].not_among
-        return Answer([Table(rows, columns)], [*notes, *untold], remarks)
+        return Answer([Table(rows, columns)], [*notes, *no_ranges], remarks)
 
     @property
     def _more(self) -> dict[str, bool]:
@@ -186,15 +185,15 @@ class Estimates(Verb):
     def _calibrated(self, margins: Path, sources: Sources, level: float) -> Answer:
         """Return estimates that are calibrated to known shares, beside those that are not."""
         from analysis.estimate.calibration.margins import read_margins
-        from analysis.study.calibrated import CALIBRATED_COLUMNS, calibrated_rows
+        from analysis.study.calibrated import CALIBRATED_COLUMNS
 
         shares, rows, notes = read_margins(margins), list[dict[str, Any]](), list[str]()
         for source in sources:
-            found, told = calibrated_rows(source, shares, level)
-            made_up = source.made_up
-            rows += [row | made_up for row in found]
-            notes += [f"{source.prefix}{note}" for note in told]
-        return Answer([Table(rows, [*CALIBRATED_COLUMNS, *sources[0].made_up])], notes)
+            calibrated, notes_of_source = source.calibrated(shares, level)
+            simulated_cells = source.simulated_cells
+            rows += [row | simulated_cells for row in calibrated]
+            notes += [f"{source.prefix}{note}" for note in notes_of_source]
+        return Answer([Table(rows, [*CALIBRATED_COLUMNS, *sources[0].simulated_cells])], notes)
 
 
 #: The options of the table of estimates.
@@ -208,13 +207,11 @@ class Calibrated:
     """Estimates that are calibrated to known shares of the answers to some questions."""
 
     margins: Mapping[str, Mapping[str, float]]
+    stored_as: ClassVar[str] = "calibrated"
 
-    def result(self, source: Any, level: float, progress: Progress) -> dict[str, Any]:
+    def result(self, source: Source, level: float, progress: Progress) -> dict[str, Any]:
         """Return the rows of the table, and notes, as JSON."""
-        from analysis.study.calibrated import calibrated_rows
-        from analysis.study.infinities import without_infinities
-
-        rows, notes = calibrated_rows(source, self.margins, level)
+        rows, notes = source.calibrated(self.margins, level)
         return {"rows": [without_infinities(row) for row in rows], "notes": notes}
 
 
@@ -232,9 +229,8 @@ class Plausibility(Verb):
         from analysis.estimate.plausibility import PLAUSIBILITY_COLUMNS
 
         (source,) = sources
-        told = [f"{source.prefix}{told}" for told in [source.simulated_sentence] if told]
         rows = [asdict(row) for row in source.plausibility()]
-        return Answer([Table(rows, PLAUSIBILITY_COLUMNS)], remarks=told)
+        return Answer([Table(rows, PLAUSIBILITY_COLUMNS)], remarks=source.simulated_notes)
 
 
 @dataclass(frozen=True)
@@ -253,17 +249,17 @@ class Rank(Verb):
 
         tables, notes = [], list[str]()
         for source in sources:
-            found, told = source.ranks(self.questions, level)
-            tables.append(rows_of(ranking.Rank, found, source.place, source.made_up))
-            for question, its in groupby(found, lambda row: row.question):
-                notes.append(f"{_named(source, question)}: {ranking.sentence(list(its))}")
-            notes += told
-        rows = [row for table in tables for row in table.rows]
-        if not rows:
+            rows, notes_of_source = source.ranks(self.questions, level)
+            tables.append(table_of(ranking.Rank, rows, source.origin, source.simulated_cells))
+            for question, ranks in groupby(rows, lambda row: row.question):
+                notes.append(f"{_named(source, question)}: {ranking.sentence(list(ranks))}")
+            notes += notes_of_source
+        table = joined(tables)
+        if not table.rows:
             raise ValueError(
                 "ranks need a question with two answers or more, and reports; got none"
             )
-        return Answer([Table(rows, tables[0].columns)], notes)
+        return Answer([table], notes)
 
 
 def _named(source: Source, question: str) -> str:
@@ -276,10 +272,10 @@ def _fit_tests(source: Source) -> Answer:
     from analysis.study.hypotheses import HypothesisTest
 
     tables = [
-        rows_of(HypothesisTest, [test], source.place | {"question": name}, None)
+        table_of(HypothesisTest, [test], source.origin | {"question": name}, {})
         for name, test in source.fit_tests()
     ]
-    return Answer([Table([row for table in tables for row in table.rows], tables[0].columns)])
+    return Answer([joined(tables)])
 
 
 def _display(shares: "Sequence[Constrained]", method: str) -> Iterator[str]:

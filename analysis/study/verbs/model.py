@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from analysis.core.options import (
     ERRORS,
@@ -11,6 +11,7 @@ from analysis.core.options import (
     NO_ANSWERS,
     PENALTIES,
 )
+from analysis.study.infinities import without_infinities
 from analysis.study.sources import Modelled
 from analysis.study.verbs import (
     Answer,
@@ -97,14 +98,14 @@ class Model(Verb):
     def needs(self) -> Sequence[str]:
         return ("reports",) if self.random is None else ("reports", "design")
 
-    def fit(self, found: Modelled, level: float, progress: Progress) -> "Regression":
+    def fit(self, modelled: Modelled, level: float, progress: Progress) -> "Regression":
         """Return the model of some columns."""
         from analysis.study.regression import regress
 
         return regress(
-            found.formula,
-            found.columns,
-            found.known,
+            modelled.formula,
+            modelled.columns,
+            modelled.known,
             family=self.family,
             offset=self.offset,
             se=self.errors,
@@ -115,7 +116,7 @@ class Model(Verb):
             confidence_level=level,
             effects=self.effects,
             progress=progress,
-            **found.drawn,
+            **modelled.drawn,
         )
 
     def answer(self, sources: Sources, level: float, progress: Progress = quiet) -> Answer:
@@ -125,13 +126,13 @@ class Model(Verb):
         more = [self.offset] if self.offset else []
         more += [f"`{self.random}`"] if self.random else []
         robust = self.family == "linear" and self.errors == "sandwich"
-        found = source.modelled(self.formula, more, robust)
-        model = self.fit(found, level, progress)
+        modelled = source.modelled(self.formula, more, robust)
+        model = self.fit(modelled, level, progress)
         whole, tables = model_as_json(model), dict[str, Table]()
         for name, kind in (("terms", Term), ("predicted", Predicted), ("effects", Effect)):
-            whole[name] = [row | source.made_up for row in whole[name]]
+            whole[name] = [row | source.simulated_cells for row in whole[name]]
             columns = [field.name for field in fields(kind)]
-            tables[name] = Table(whole[name], [*columns, *source.made_up])
+            tables[name] = Table(whole[name], [*columns, *source.simulated_cells])
         chosen = "predicted" if self.predicted else "effects" if self.effects else "terms"
         printed = [tables[chosen]]
         if chosen == "terms":
@@ -139,12 +140,12 @@ class Model(Verb):
         remarks = [*model.messages]
         if not printed[0].rows:
             what = "predictions" if self.predicted else "average marginal effects"
-            remarks.insert(0, f"this model has no {what}: {_NO[what]}")
-        return Answer(printed, found.notes, remarks, whole)
+            remarks.insert(0, f"this model has no {what}: {_WHY_NONE[what]}")
+        return Answer(printed, modelled.notes, remarks, whole)
 
 
-#: Why a model has none.
-_NO = {
+#: Why a model has no such rows.
+_WHY_NONE = {
     "predictions": "some of its columns are known, and none of their values is a usual one",
     "average marginal effects": "it has no likelihood or estimate",
 }
@@ -163,10 +164,11 @@ class ChosenModel:
     together: bool
     family: str
     errors: str
-    interval: str = "profile"
-    no_answer: str = "left-out"
-    penalty: str = "none"
+    interval: str = INTERVALS_OF_MODELS[0]
+    no_answer: str = NO_ANSWERS[0]
+    penalty: str = PENALTIES[0]
     effects: bool = False
+    stored_as: ClassVar[str] = "model"
 
     @property
     def formula(self) -> str:
@@ -218,8 +220,6 @@ def family_for(outcome: "Column") -> str:
 
 def model_as_json(model: "Regression") -> dict[str, Any]:
     """Return a model as JSON: its terms, its fit, messages, and predictions."""
-    from analysis.study.infinities import without_infinities
-
     return {
         "terms": [without_infinities(asdict(term)) for term in model.terms],
         **{name: getattr(model, name) for name in FIT},
