@@ -17,8 +17,7 @@ from flask import Blueprint, Response, jsonify
 
 from analysis.core.channels import CHANNELS
 from analysis.core.channels.sampled_subset import SampledSubset
-from analysis.core.options import FAMILIES
-from analysis.core.table import columns_in
+from analysis.core.table import Origin, Simulated, columns_in
 from analysis.estimate.estimates import Estimate
 from analysis.estimate.plausibility import Plausibility
 from analysis.estimate.totals import PopulationTotal
@@ -28,9 +27,8 @@ from analysis.study.label import Fact
 from analysis.survey.json_schema import IDENTIFIER, STRING, Schema, object_of, reference
 from analysis.survey.survey import LONGEST_REQUEST
 from server.access import COOKIE
-from server.console.models import CHOICES
 from server.console.tables import DELTAS
-from server.console.together import ROWS
+from server.console.together import OFFERED
 from server.formats import FORMATS
 from server.intake.wire import LINK_STATUS, PROTOCOL, STATUS, LinkQuery, _Body
 from server.openapi_operations import (
@@ -55,6 +53,11 @@ _TYPES = {int: "integer", float: "number", Decimal: "number", str: "string", Non
 _STRUCTURES: dict[Any, Schema] = {
     list: {"type": "array", "items": {"type": "number"}},
     dict: {"type": "object"},
+}
+#: What is known of columns beside their types.
+_STRICTER: dict[type, dict[str, Schema]] = {
+    Origin: {"survey": IDENTIFIER, "version": HASH, "wave": WAVE},
+    Simulated: {"simulated": {"minimum": 0}},
 }
 
 
@@ -160,10 +163,6 @@ def _paths() -> Schema:
     delta = query("delta", "The δ of totals; by default 1e-6.", f"^({DELTAS.pattern})$")
     asked = [*which, levels, people]
     ledgers = [reference(kind.__name__) for kind, _ in LEDGERS.values()]
-    pair = [query(name, "A column: QUESTION or QUESTION.OPTION.", _COLUMN) for name in _PAIR]
-    model = [query(name, about, pattern) for name, about, pattern in _MODEL]
-    known = [query("known", "yes.", "^(yes)?$"), _SHARES]
-    computed = "; computed before, on the page Together"
     for table, row, about, parameters in (
         ("estimates", reference("Estimate"), "Estimates with intervals", asked),
         ("reports", reference("ReportRow"), "The randomized reports", which),
@@ -171,25 +170,15 @@ def _paths() -> Schema:
         ("ledger", {"anyOf": ledgers}, "What respondents have spent", [survey, by, delta]),
         ("codebook", reference("Code"), "Wording, codes, mechanisms and ε", which),
         ("label", reference("Fact"), "What respondents were promised", which),
-        ("crosstab", reference("Row"), f"Two questions{computed}", [*which, levels, *pair]),
-        ("model", reference("Term"), f"Terms of a model{computed}", [*which, levels, *model]),
-        (
-            "predicted",
-            reference("Predicted"),
-            f"What a model predicts{computed}",
-            [*which, levels, *model],
-        ),
-        (
-            "effects",
-            reference("Effect"),
-            f"Average marginal effects{computed}",
-            [*which, levels, *model],
-        ),
-        (
-            "calibrated",
-            reference("Calibrated"),
-            f"Estimates calibrated to known shares{computed}",
-            [*which, levels, *known],
+        *(
+            (
+                table.name,
+                reference(table.schema),
+                f"{table.about}; computed before, on the page Together",
+                [*which, levels, *offered.parameters],
+            )
+            for offered in OFFERED
+            for table in offered.downloads
         ),
         ("log", reference("Entry"), "What researchers did", []),
     ):
@@ -221,30 +210,6 @@ def _paths() -> Schema:
         "get": file_of("get_bundle", "All of a wave in one zip", "application/zip"),
     }
     return paths
-
-
-#: Addresses of a table of two questions, and of a model.
-_COLUMN = "^[a-z0-9.-]{0,129}$"
-_PAIR = ("first", "second")
-_MODEL: tuple[tuple[str, str, str], ...] = (
-    ("outcome", "A column.", _COLUMN),
-    ("with", "A column; once for each predictor.", _COLUMN),
-    ("product", "yes, for interactions.", "^(yes)?$"),
-    ("family", "By default the one that fits the outcome.", f"^({'|'.join(FAMILIES)})?$"),
-    ("effects", "yes, for average marginal effects.", "^(yes)?$"),
-    *((one.field, f"By default {one.words[0]}.", f"^({'|'.join(one.words)})?$") for one in CHOICES),
-)
-#: Of the table of calibrated estimates.
-_SHARES: Schema = {
-    "name": "shares",
-    "in": "query",
-    "description": "share.QUESTION.ANSWER: percent in the population, of which one may be missing.",
-    "schema": {
-        "type": "object",
-        "propertyNames": {"pattern": "^share\\.[a-z0-9.-]{1,129}$"},
-        "additionalProperties": {"type": "string", "pattern": "^[0-9.]{0,14}$"},
-    },
-}
 
 
 def protocol_schema() -> Schema:
@@ -292,7 +257,6 @@ def _schemas() -> Schema:
     schemas = [channel.report_schema() for channel in CHANNELS.values()]
     for schema in (*schemas, SampledSubset.report_schema()):
         shapes += [schema] * (schema not in shapes)
-    simulated = {"type": "integer", "minimum": 0}
     in_cohort = {"cohort": {"type": "integer", "minimum": 0}, "report": {"anyOf": shapes}}
     return {
         "Submission": submission,
@@ -300,38 +264,31 @@ def _schemas() -> Schema:
         "Report": {"anyOf": [*shapes, object_of(in_cohort)]},
         "ReportRow": exported,
         **survey_schemas(),
-        "Estimate": _row(
-            Estimate,
-            PopulationTotal,
-            survey=IDENTIFIER,
-            version=HASH,
-            wave=WAVE,
-            simulated=simulated,
-        ),
-        "Calibrated": _row(
-            Estimate,
-            survey=IDENTIFIER,
-            version=HASH,
-            wave=WAVE,
-            uncalibrated={"type": ["number", "null"]},
-            simulated=simulated,
-        ),
+        "Estimate": _row(Origin, Estimate, Simulated, asked_for=PopulationTotal),
         "Plausibility": _row(Plausibility),
         "Code": _row(Code, simulated={"type": ["integer", "null"], "minimum": 0}),
         "Fact": _row(Fact),
-        **{kind.__name__: _row(kind, simulated=simulated) for kind in ROWS.values()},
+        **{
+            table.schema: _row(*table.kinds, Simulated)
+            for offered in OFFERED
+            for table in offered.downloads
+        },
         **{kind.__name__: _row(kind) for kind, _ in LEDGERS.values()},
         "Entry": _row(Entry),
     }
 
 
-def _row(kind: type, asked_for: type | None = None, **before: Schema) -> Schema:
-    """Return the schema of a table's row, from the classes that have its columns.
+def _row(*kinds: type, asked_for: type | None = None, **more: Schema) -> Schema:
+    """Return the schema of a table's row, from the classes that have its columns, in order.
 
     The columns of `asked_for` are there only if they were asked for, and may be null.
     """
-    more = None if asked_for is None else _columns(asked_for, "null")
-    return object_of(before | _columns(kind), more)
+    columns: dict[str, Schema] = {}
+    for kind in kinds:
+        stricter = _STRICTER.get(kind, {})
+        for name, schema in _columns(kind).items():
+            columns[name] = schema | stricter.get(name, {})
+    return object_of(columns | more, None if asked_for is None else _columns(asked_for, "null"))
 
 
 def _columns(kind: type, *others: str) -> dict[str, Schema]:

@@ -4,14 +4,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, inf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from analysis.core.domain import Estimand
 from analysis.estimate.calibration import Calibration
 from analysis.estimate.calibration.margins import LEAST, Margin, TooNoisy
 from analysis.estimate.columns import Column
 from analysis.estimate.columns.of_survey import column_names, has_columns, rounding
-from analysis.estimate.estimates import ESTIMATE_COLUMNS, Estimate, estimate_rows
+from analysis.estimate.estimates import Estimate, estimate_rows
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey
 
@@ -20,8 +20,13 @@ if TYPE_CHECKING:
 
 #: The largest ε that is tried, in tenths, if a margin's own is too small.
 _MOST_TENTHS = 101
-#: The columns of the table of calibrated estimates.
-CALIBRATED_COLUMNS = (*ESTIMATE_COLUMNS, "uncalibrated")
+
+
+@dataclass(frozen=True)
+class Uncalibrated:
+    """The column that follows those of estimates in the table of calibrated ones."""
+
+    uncalibrated: Annotated[float | None, "The estimate without calibration."]
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Estimates that are calibrated to known shares of the population, on the page Together."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -10,17 +10,18 @@ from markupsafe import Markup
 
 from analysis.charts import Bar, chart
 from analysis.core.domain import NO_ANSWER, Estimand
+from analysis.core.table import Origin
 from analysis.estimate.columns.of_survey import column_names, has_columns
+from analysis.estimate.estimates import Estimate
+from analysis.study.calibrated import Uncalibrated
 from analysis.study.verbs.estimate import Calibrated
 from analysis.survey.survey import Survey
 from server.console.blueprint import View
 from server.console.columns import Names, is_unreliable, wrong
+from server.console.offered import Download, Offered
 from server.console.typed import decimal_number
+from server.openapi_operations import query
 from server.store.work import Job
-from server.work.computing import Computing
-
-#: The tables of its result that can be downloaded, by the beginning of their address.
-TABLES = {"calibrated": "rows"}
 
 
 @dataclass(frozen=True)
@@ -46,14 +47,73 @@ def knowable(survey: Survey) -> Iterator[Known]:
             yield Known(question.id, survey.wording(question), labels)
 
 
-def ask(view: View) -> Computing:
-    """Return the known shares that the address or form states."""
-    wave = view.wave
-    margins = {one.name: shares for one in knowable(wave.survey) if (shares := _shares(one))}
-    if not margins:
-        raise wrong("shares", "Known shares: expected those of at least one question, got none")
-    where = wave.survey.id, wave.asked_version, wave.number, wave.shown
-    return Computing(*where, view.level, Calibrated(margins))
+class OfferedCalibration(Offered):
+    """All estimates, calibrated to known shares of the answers to some questions."""
+
+    verb, field = Calibrated, "known"
+    parameters = (
+        query("known", "yes.", "^(yes)?$"),
+        {
+            "name": "shares",
+            "in": "query",
+            "description": "share.QUESTION.ANSWER: percent in the population, of which one may be "
+            "missing.",
+            "schema": {
+                "type": "object",
+                "propertyNames": {"pattern": "^share\\.[a-z0-9.-]{1,129}$"},
+                "additionalProperties": {"type": "string", "pattern": "^[0-9.]{0,14}$"},
+            },
+        },
+    )
+    downloads = (
+        Download(
+            "calibrated",
+            "rows",
+            "Estimates calibrated to known shares",
+            "Calibrated",
+            [Origin, Estimate, Uncalibrated],
+        ),
+    )
+
+    def ask(self, view: View) -> Calibrated:
+        asked = [(known.name, _shares(known)) for known in knowable(view.wave.survey)]
+        margins = {name: shares for name, shares in asked if shares}
+        if not margins:
+            raise wrong("shares", "Known shares: expected those of at least one question, got none")
+        return Calibrated(margins)
+
+    def fields(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        shares = {
+            f"share.{name}.{answer}": f"{100 * share:.12g}"
+            for name, margin in asked["margins"].items()
+            for answer, share in margin.items()
+        }
+        return {"known": "yes", **shares}
+
+    def title(self, asked: Mapping[str, Any], names: Names) -> str:
+        known = " and ".join(f"“{names.column(name)}”" for name in asked["margins"])
+        return f"All estimates, calibrated to known answers to {known}"
+
+    def form(self, survey: Survey) -> dict[str, Any]:
+        return {"knowable": list(knowable(survey))}
+
+    def told(self, job: Job, names: Names) -> dict[str, Any]:
+        return {}
+
+    def pictures(self, job: Job, names: Names) -> list[tuple[str, Markup]]:
+        """Return a picture for each question with estimated shares."""
+        by_question: dict[str, list[Bar]] = {}
+        for row in job.result["rows"]:
+            is_told = row["estimate"] is not None and not is_unreliable(row)
+            if row["term"] != "mean" and row["conf_low"] is not None:
+                estimate = row["estimate"] if is_told else None
+                ends = row["conf_low"], row["conf_high"]
+                bar = Bar(row["label"], estimate, *ends, job.asked["level"])
+                by_question.setdefault(row["question"], []).append(bar)
+        return [
+            (names.column(question), Markup(chart(names.column(question), drawn, 0, 1, "%")))
+            for question, drawn in by_question.items()
+        ]
 
 
 def _shares(known: Known) -> dict[str, float]:
@@ -80,34 +140,3 @@ def _shares(known: Known) -> dict[str, float]:
         told = f"“{known.text}”: expected shares that sum to 100 %, or all but one, got {got}"
         raise wrong(f"share.{known.name}", told)
     return {answer: float(given[answer]) for answer in known.labels} if given else {}
-
-
-def fields(asked: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of the address that asks for the same."""
-    shares = {
-        f"share.{name}.{answer}": f"{100 * share:.12g}"
-        for name, margin in asked["margins"].items()
-        for answer, share in margin.items()
-    }
-    return {"known": "yes", **shares}
-
-
-def title(asked: dict[str, Any], names: Names) -> str:
-    """Return what is known, in the words of the survey."""
-    known = " and ".join(f"“{names.column(name)}”" for name in asked["margins"])
-    return f"All estimates, calibrated to known answers to {known}"
-
-
-def pictures(job: Job, names: Names) -> list[tuple[str, Markup]]:
-    """Return a picture for each question with estimated shares."""
-    by_question: dict[str, list[Bar]] = {}
-    for row in job.result["rows"]:
-        is_told = row["estimate"] is not None and not is_unreliable(row)
-        if row["term"] != "mean" and row["conf_low"] is not None:
-            estimate = row["estimate"] if is_told else None
-            bar = Bar(row["label"], estimate, row["conf_low"], row["conf_high"], job.asked["level"])
-            by_question.setdefault(row["question"], []).append(bar)
-    return [
-        (names.column(question), Markup(chart(names.column(question), drawn, 0, 1, "%")))
-        for question, drawn in by_question.items()
-    ]

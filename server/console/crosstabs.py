@@ -1,39 +1,67 @@
 """Tables of two questions on the page Together."""
 
+from collections.abc import Mapping
 from math import ceil
 from typing import Any
 
 from markupsafe import Markup
 
 from analysis.charts import chart
+from analysis.study.crosstab.row import Row
 from analysis.study.verbs.crosstab import Crosstab
 from server.console.blueprint import View
 from server.console.columns import Names, asked_column, bars, is_unreliable, wrong
+from server.console.offered import COLUMN, Download, Offered
+from server.openapi_operations import query
 from server.store.work import Job
-from server.work.computing import Computing
 
-#: The tables of its result that can be downloaded, by the beginning of their address.
-TABLES = {"crosstab": "rows"}
+_COLUMNS = ("first", "second")
 
 
-def ask(view: View) -> Computing:
-    """Return the table that the address or form asks for."""
-    wave = view.wave
-    first, second = (asked_column(wave.survey, name) for name in ("first", "second"))
-    if first == second:
-        raise wrong("second", "second: expected another question than the first, got the same")
-    where = wave.survey.id, wave.asked_version, wave.number, wave.shown
-    return Computing(*where, view.level, Crosstab(first, second))
+class OfferedCrosstab(Offered):
+    """The table of two questions."""
 
+    verb, field = Crosstab, "first"
+    parameters = tuple(
+        query(name, "A column: QUESTION or QUESTION.OPTION.", COLUMN) for name in _COLUMNS
+    )
+    downloads = (Download("crosstab", "rows", "Two questions", "Row", [Row]),)
 
-def fields(asked: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of the address that asks for the same."""
-    return {"first": asked["first"], "second": asked["second"]}
+    def ask(self, view: View) -> Crosstab:
+        first, second = (asked_column(view.wave.survey, name) for name in _COLUMNS)
+        if first == second:
+            raise wrong("second", "second: expected another question than the first, got the same")
+        return Crosstab(first, second)
 
+    def fields(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: asked[name] for name in _COLUMNS}
 
-def title(asked: dict[str, Any], names: Names) -> str:
-    """Return what the table is about, in the words of the survey."""
-    return f"{names.column(asked['first'])} × {names.column(asked['second'])}"
+    def title(self, asked: Mapping[str, Any], names: Names) -> str:
+        return " × ".join(names.column(asked[name]) for name in _COLUMNS)
+
+    def told(self, job: Job, names: Names) -> dict[str, Any]:
+        first, second = job.result["names"]
+        return {
+            "names_of_both": (names.column(first), names.column(second)),
+            "independence": independence(job.result["test"]),
+            "telling": telling(job.result, names),
+            "reference": names.value(first, reference(job.result)),
+        }
+
+    def pictures(self, job: Job, names: Names) -> list[tuple[str, Markup]]:
+        """Return a picture for each answer to the second question: its share in each group."""
+        first, second = job.result["names"]
+        by_answer: dict[str, list[dict[str, Any]]] = {}
+        for row in job.result["rows"]:
+            if row["quantity"] == "row-share":
+                by_answer.setdefault(row["second"], []).append(row)
+        drawn = []
+        for answer, rows in by_answer.items():
+            told = f"Share of “{names.value(second, answer)}”, by: {names.column(first)}"
+            labelled = ((names.value(first, row["first"]), row) for row in rows)
+            picture = chart(told, bars(labelled, job.asked["level"]), 0, 1, "%")
+            drawn.append((told, Markup(picture)))
+        return drawn
 
 
 def reference(result: dict[str, Any]) -> str:
@@ -76,19 +104,3 @@ def independence(test: dict[str, Any]) -> str:
     if p_value < 0.05:
         return f"{alike} so much in at most {ceil(1000 * p_value)} of 1,000 studies"
     return f"{alike} as much in {100 * p_value:.0f} of 100 studies"
-
-
-def pictures(job: Job, names: Names) -> list[tuple[str, Markup]]:
-    """Return a picture for each answer to the second question: its share in each group."""
-    first, second = job.result["names"]
-    by_answer: dict[str, list[dict[str, Any]]] = {}
-    for row in job.result["rows"]:
-        if row["quantity"] == "row-share":
-            by_answer.setdefault(row["second"], []).append(row)
-    drawn = []
-    for answer, rows in by_answer.items():
-        told = f"Share of “{names.value(second, answer)}”, by: {names.column(first)}"
-        labelled = ((names.value(first, row["first"]), row) for row in rows)
-        picture = chart(told, bars(labelled, job.asked["level"]), 0, 1, "%")
-        drawn.append((told, Markup(picture)))
-    return drawn

@@ -1,7 +1,8 @@
 """Models of chosen questions on the page Together."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import floor, log10
 from typing import Any
 
@@ -18,16 +19,17 @@ from analysis.core.options import (
     PENALTIES,
 )
 from analysis.estimate.columns.of_survey import variable
+from analysis.study.regression import Effect, Predicted, Term
 from analysis.study.verbs.model import ChosenModel
+from analysis.survey.survey import Survey
 from server.console.blueprint import View
 from server.console.columns import Names, asked_column, bars, known, wrong
+from server.console.offered import COLUMN, Download, Offered
+from server.openapi_operations import query
 from server.store.work import Job
-from server.work.computing import Computing
 
 #: The most predictors of a model: each multiplies the combinations of answers.
 MOST = 6
-#: The tables of its result that can be downloaded, by the beginning of their address.
-TABLES = {"model": "terms", "predicted": "predicted", "effects": "effects"}
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ class Choice:
     words: Sequence[str]
     told: str
 
-    def is_usual(self, asked: dict[str, Any]) -> bool:
+    def is_usual(self, asked: Mapping[str, Any]) -> bool:
         """Return whether the usual word was chosen; work of older releases has no other."""
         return bool(asked.get(self.name, self.words[0]) == self.words[0])
 
@@ -59,27 +61,84 @@ CHOICES = (
 MORE = ("family", "effects", *(choice.field for choice in CHOICES))
 
 
-def ask(view: View) -> Computing:
-    """Return the model that the address or form asks for."""
-    wave, values = view.wave, request.values
-    outcome, names = asked_column(wave.survey, "outcome"), known(wave.survey)
-    predictors = list(dict.fromkeys(filter(None, values.getlist("with"))))
-    if not 1 <= len(predictors) <= MOST or not {*predictors} <= {*names} - {outcome}:
-        got = ", ".join(predictors)[:80] or "none"
-        told = f"with: expected 1 to {MOST} questions other than the outcome, got {got}"
-        raise wrong("with", told)
-    family = _one_of("family", ("", *FAMILIES))
-    chosen: dict[str, Any] = {one.name: _one_of(one.field, one.words) for one in CHOICES}
-    where = wave.survey.id, wave.asked_version, wave.number, wave.shown
-    chosen_model = ChosenModel(
-        outcome=outcome,
-        predictors=tuple(predictors),
-        together=values.get("product") == "yes",
-        family=family,
-        effects=values.get("effects") == "yes",
-        **chosen,
+class OfferedModel(Offered):
+    """The model of an outcome by several questions."""
+
+    verb, field = ChosenModel, "outcome"
+    parameters = (
+        query("outcome", "A column.", COLUMN),
+        query("with", "A column; once for each predictor.", COLUMN),
+        query("product", "yes, for interactions.", "^(yes)?$"),
+        query(
+            "family",
+            "By default the one that fits the outcome.",
+            f"^({'|'.join(FAMILIES)})?$",
+        ),
+        query("effects", "yes, for average marginal effects.", "^(yes)?$"),
+        *(
+            query(choice.field, f"By default {choice.words[0]}.", f"^({'|'.join(choice.words)})?$")
+            for choice in CHOICES
+        ),
     )
-    return Computing(*where, view.level, chosen_model)
+    downloads = (
+        Download("model", "terms", "Terms of a model", "Term", [Term]),
+        Download("predicted", "predicted", "What a model predicts", "Predicted", [Predicted]),
+        Download("effects", "effects", "Average marginal effects", "Effect", [Effect]),
+    )
+
+    def ask(self, view: View) -> ChosenModel:
+        survey, values = view.wave.survey, request.values
+        outcome, names = asked_column(survey, "outcome"), known(survey)
+        predictors = list(dict.fromkeys(filter(None, values.getlist("with"))))
+        if not 1 <= len(predictors) <= MOST or not {*predictors} <= {*names} - {outcome}:
+            got = ", ".join(predictors)[:80] or "none"
+            told = f"with: expected 1 to {MOST} questions other than the outcome, got {got}"
+            raise wrong("with", told)
+        family = _one_of("family", ("", *FAMILIES))
+        chosen: dict[str, Any] = {
+            choice.name: _one_of(choice.field, choice.words) for choice in CHOICES
+        }
+        return ChosenModel(
+            outcome=outcome,
+            predictors=tuple(predictors),
+            together=values.get("product") == "yes",
+            family=family,
+            effects=values.get("effects") == "yes",
+            **chosen,
+        )
+
+    def fields(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        fields = {"outcome": asked["outcome"], "with": asked["predictors"]}
+        fields |= {"family": asked["family"]} if asked["family"] else {}
+        fields |= {choice.field: asked[choice.name] for choice in _unusual(asked)}
+        ticked = {"product": asked["together"], "effects": asked.get("effects")}
+        return fields | {name: "yes" for name, is_ticked in ticked.items() if is_ticked}
+
+    def title(self, asked: Mapping[str, Any], names: Names) -> str:
+        predictors = ", ".join(map(names.column, asked["predictors"]))
+        chosen = [choice.told for choice in _unusual(asked)]
+        chosen += ["interactions"] * asked["together"] + ["effects"] * asked.get("effects", False)
+        more = f" ({', '.join(chosen)})" if chosen else ""
+        return f"{names.column(asked['outcome'])}, by: {predictors}{more}"
+
+    def form(self, survey: Survey) -> dict[str, Any]:
+        return {"most": MOST, "unusual": any(map(request.values.get, MORE))}
+
+    def told(self, job: Job, names: Names) -> dict[str, Any]:
+        return {
+            "options_of_command": _options(job.asked),
+            "term": partial(term, outcome=job.asked["outcome"], names=names),
+            "predicted": predicted_of(job.result),
+            "effects": effects_of(job.result, names),
+        }
+
+    def pictures(self, job: Job, names: Names) -> list[tuple[str, Markup]]:
+        """Return a picture of the coefficients, and one of the predictions for each predictor."""
+        return [
+            (told, Markup(chart(told, drawn, low, high, unit)))
+            for told, drawn, low, high, unit in _drawn(job, names)
+            if drawn
+        ]
 
 
 def _one_of(field: str, words: Sequence[str]) -> str:
@@ -91,32 +150,16 @@ def _one_of(field: str, words: Sequence[str]) -> str:
     return given
 
 
-def fields(asked: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of the address that asks for the same."""
-    fields = {"outcome": asked["outcome"], "with": asked["predictors"]}
-    fields |= {"family": asked["family"]} if asked["family"] else {}
-    fields |= {one.field: asked[one.name] for one in CHOICES if not one.is_usual(asked)}
-    ticked = {"product": asked["together"], "effects": asked.get("effects")}
-    return fields | {name: "yes" for name, is_ticked in ticked.items() if is_ticked}
+def _unusual(asked: Mapping[str, Any]) -> list[Choice]:
+    """Return the choices in which some work is not the usual."""
+    return [choice for choice in CHOICES if not choice.is_usual(asked)]
 
 
-def options(asked: dict[str, Any]) -> str:
+def _options(asked: Mapping[str, Any]) -> str:
     """Return the options of the command that fits the same; nothing for usual choices."""
-    unusual = [
-        f"--{one.name.replace('_', '-')} {asked[one.name]}"
-        for one in CHOICES
-        if not one.is_usual(asked)
-    ]
-    return " ".join(unusual)
-
-
-def title(asked: dict[str, Any], names: Names) -> str:
-    """Return what the model is about, in the words of the survey."""
-    predictors = ", ".join(map(names.column, asked["predictors"]))
-    chosen = [one.told for one in CHOICES if not one.is_usual(asked)]
-    chosen += ["interactions"] * asked["together"] + ["effects"] * asked.get("effects", False)
-    more = f" ({', '.join(chosen)})" if chosen else ""
-    return f"{names.column(asked['outcome'])}, by: {predictors}{more}"
+    return " ".join(
+        f"--{choice.name.replace('_', '-')} {asked[choice.name]}" for choice in _unusual(asked)
+    )
 
 
 def predicted_of(result: dict[str, Any]) -> list[dict[str, Any]]:
@@ -138,15 +181,6 @@ def effects_of(result: dict[str, Any], names: Names) -> list[dict[str, Any]]:
 def _of_event(rows: list[dict[str, Any]], family: str) -> list[dict[str, Any]]:
     """Return the rows that a page shows: for two answers, only those of the model's event."""
     return [row for row in rows if family != "logistic" or row["value"] != rows[0]["value"]]
-
-
-def pictures(job: Job, names: Names) -> list[tuple[str, Markup]]:
-    """Return a picture of the coefficients, and one of the predictions for each predictor."""
-    return [
-        (told, Markup(chart(told, drawn, low, high, unit)))
-        for told, drawn, low, high, unit in _drawn(job, names)
-        if drawn
-    ]
 
 
 def term(name: str, outcome: str, names: Names) -> str:

@@ -1,53 +1,45 @@
 """Several questions at once: tables of two, with groups and correlations, and models."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
-from types import ModuleType
+from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlencode
 
 from flask import Response, abort, g, redirect, request
 from werkzeug.wrappers import Response as BaseResponse
 
 from analysis.core.csv_json import pieces
-from analysis.study.calibrated import CALIBRATED_COLUMNS
-from analysis.study.crosstab.row import Row
-from analysis.study.regression import Effect, Predicted, Term
 from server import access, work
-from server.console import calibrations, crosstabs, models
 from server.console.blueprint import LEVELS, View, asked_view, blueprint
+from server.console.calibrations import OfferedCalibration
 from server.console.columns import Names, choices
+from server.console.crosstabs import OfferedCrosstab
 from server.console.live import follow_work
 from server.console.mistakes import again
+from server.console.models import OfferedModel
+from server.console.offered import Download, Offered
 from server.console.study import study_page
 from server.console.tables import send_table
 from server.extensions import the_store
 from server.store.work import Job
 from server.stored_results import Missing, Withheld, asked_now
+from server.work.computing import Computing
 
-#: What can be asked for here: by the name of the work, and by the field of an address that asks.
-_KINDS: dict[str, ModuleType] = {
-    "crosstab": crosstabs,
-    "model": models,
-    "calibrated": calibrations,
-}
-_FIELDS = {"first": crosstabs, "outcome": models, "known": calibrations}
-#: The kind of each table that can be downloaded, and its columns. They are followed by how many
-#: of the reports were simulated.
-_TABLES = {table: kind for kind in _KINDS.values() for table in kind.TABLES}
-ROWS = {"crosstab": Row, "model": Term, "predicted": Predicted, "effects": Effect}
-COLUMNS: dict[str, list[str]] = {
-    "calibrated": [*CALIBRATED_COLUMNS],
-    **{table: [field.name for field in fields(row)] for table, row in ROWS.items()},
-}
+#: What can be asked for here, in the order of the page.
+OFFERED: list[Offered] = [OfferedCrosstab(), OfferedModel(), OfferedCalibration()]
+_BY_NAME = {offered.verb.stored_as: offered for offered in OFFERED}
 
 
-def _asked(view: View) -> work.Asked | None:
+def _asked(view: View) -> Computing | None:
     """Return the table or model that the address or form asks for; None if it names none."""
-    for field, kind in _FIELDS.items():
-        if request.values.get(field):
-            asked: work.Asked = kind.ask(view)
-            return asked
+    for offered in OFFERED:
+        if request.values.get(offered.field):
+            return offered.asked(view)
     return None
+
+
+def _offered(job: Job) -> Offered:
+    return _BY_NAME[job.asked["what"]]
 
 
 @blueprint.get("/surveys/<survey_id>/together")
@@ -63,35 +55,30 @@ def together(survey_id: str) -> str:
         waits = str(error)
     if job is not None and job.is_over:
         access.record("view", f"{survey_id}, {_title(job, names)}")
-    is_done = job is not None and job.is_over and "refused" not in job.result
-    live = {}
+    more = dict[str, Any]()
+    for offered in OFFERED:
+        more |= offered.form(view.wave.survey)
     if job is not None and not job.is_over:
-        live = follow_work(job)
+        more |= follow_work(job)
+    elif job is not None and "refused" not in job.result:
+        offered = _offered(job)
+        more |= offered.told(job, names)
+        more |= {"of_result": offered.template, "pictures": offered.pictures(job, names)}
     return study_page(
         "together.html",
         asked_now(store, survey_id),
         view=view,
         wave=view.wave,
         levels=LEVELS,
+        offered=OFFERED,
         waits=waits,
         groups=choices(view.wave.survey),
-        knowable=list(calibrations.knowable(view.wave.survey)),
         asked=asked,
         job=job,
         shown=_computed(job, names) if job is not None else None,
         names=names,
-        term=lambda name: models.term(name, request.values["outcome"], names),
-        telling_of=lambda result: crosstabs.telling(result, names),
-        independence_of=crosstabs.independence,
-        reference_of=lambda result: names.value(result["names"][0], crosstabs.reference(result)),
-        predicted_of=models.predicted_of,
-        effects_of=lambda result: models.effects_of(result, names),
-        options_of=models.options,
-        unusual=any(map(request.values.get, models.MORE)),
-        pictures=_KINDS[job.asked["what"]].pictures(job, names) if job and is_done else [],
         before=computed(survey_id, names),
-        most=models.MOST,
-        **live,
+        **more,
     )
 
 
@@ -103,7 +90,8 @@ def compute(survey_id: str) -> BaseResponse:
     view.wave.check_settled()
     asked = _asked(view)
     if asked is None:
-        raise Missing("first, outcome, known: expected one of them, got none")
+        fields = ", ".join(offered.field for offered in OFFERED)
+        raise Missing(f"{fields}: expected one of them, got none")
     if not work.ask(store, asked):
         abort(409, "Too many tables and models are waiting already; try again later.")
     job = work.find(store, asked)
@@ -112,15 +100,15 @@ def compute(survey_id: str) -> BaseResponse:
     return redirect(_address(job), 303)
 
 
-def _send(what: str) -> Callable[..., Response]:
-    """Return the view that sends one kind of table."""
+def _send(offered: Offered, table: Download) -> Callable[..., Response]:
+    """Return the view that sends one table of what is offered."""
 
     def get_computed(survey_id: str, form: str) -> Response:
         view = asked_view(survey_id)
         view.wave.check_settled()
         asked = _asked(view)
         job = work.find(the_store(), asked) if asked is not None else None
-        if job is None or _KINDS[job.asked["what"]] is not _TABLES[what]:
+        if job is None or _offered(job) is not offered:
             raise Missing("This table was not computed yet: ask for it on the page Together.")
         if not job.is_over:
             told, again = "The table is being computed.\n", {"Retry-After": "2"}
@@ -128,19 +116,18 @@ def _send(what: str) -> Callable[..., Response]:
         if "refused" in job.result:
             abort(409, job.result["refused"])
         # An older program may have kept a table with fewer columns.
-        nothing = dict.fromkeys(COLUMNS[what])
-        made_up = {"simulated": view.wave.simulated}
-        found = job.result.get(_TABLES[what].TABLES[what], ())
-        rows = [{**nothing, **row, **made_up} for row in found]
-        text = pieces(rows, [*COLUMNS[what], *made_up], form)
-        return send_table(text, form, survey_id, what)
+        nothing, simulated = dict.fromkeys(table.columns), {"simulated": view.wave.simulated}
+        rows = [{**nothing, **row, **simulated} for row in job.result.get(table.rows, ())]
+        text = pieces(rows, table.columns, form)
+        return send_table(text, form, survey_id, table.name)
 
     return get_computed
 
 
-for _what in _TABLES:
-    _rule = f"/api/surveys/<survey_id>/{_what}.<any(csv, json):form>"
-    blueprint.add_url_rule(_rule, f"get_{_what}", _send(_what), methods=["GET"])
+for _each in OFFERED:
+    for _table in _each.downloads:
+        _rule = f"/api/surveys/<survey_id>/{_table.name}.<any(csv, json):form>"
+        blueprint.add_url_rule(_rule, f"get_{_table.name}", _send(_each, _table), methods=["GET"])
 
 
 @dataclass(frozen=True)
@@ -157,17 +144,17 @@ class Computed:
 def computed(survey_id: str, names: Names) -> list[Computed]:
     """Return the tables and models of a survey that were asked for, the last first."""
     jobs = the_store().work.of_survey(survey_id)
-    return [_computed(job, names) for job in jobs if job.asked["what"] in _KINDS]
+    return [_computed(job, names) for job in jobs if job.asked["what"] in _BY_NAME]
 
 
 def _computed(job: Job, names: Names) -> Computed:
-    address, tables = _address(job), _KINDS[job.asked["what"]].TABLES
+    address = _address(job)
     is_there = job.is_over and "refused" not in job.result
     downloads = [
-        (f"{table}.{form}", f"/api{address.replace('/together?', f'/{table}.{form}?')}")
-        for table, rows in tables.items()
+        (f"{table.name}.{form}", f"/api{address.replace('/together?', f'/{table.name}.{form}?')}")
+        for table in _offered(job).downloads
         for form in ("csv", "json")
-        if is_there and job.result.get(rows)
+        if is_there and job.result.get(table.rows)
     ]
     return Computed(job, _title(job, names), address, downloads)
 
@@ -178,11 +165,10 @@ def _address(job: Job) -> str:
     fields = {"wave": asked["wave"], "version": asked["version"]}
     if asked["level"] != LEVELS[0]:
         fields["level"] = f"{asked['level']:g}"
-    fields |= _KINDS[asked["what"]].fields(asked)
+    fields |= _offered(job).fields(asked)
     return f"/surveys/{asked['survey']}/together?{urlencode(fields, doseq=True)}"
 
 
 def _title(job: Job, names: Names) -> str:
     """Return what a table or model is about, in the words of the survey."""
-    told: str = _KINDS[job.asked["what"]].title(job.asked, names)
-    return told
+    return _offered(job).title(job.asked, names)

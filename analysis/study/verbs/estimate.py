@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from analysis.core.options import EM, INTERVALS_OF_SHARES, NORM_SUB
+from analysis.core.table import columns_in
 from analysis.study.infinities import without_infinities
 from analysis.study.sources import Estimated, Source
 from analysis.study.verbs import (
@@ -185,7 +186,8 @@ class Estimates(Verb):
     def _calibrated(self, margins: Path, sources: Sources, level: float) -> Answer:
         """Return estimates that are calibrated to known shares, beside those that are not."""
         from analysis.estimate.calibration.margins import read_margins
-        from analysis.study.calibrated import CALIBRATED_COLUMNS
+        from analysis.estimate.estimates import ESTIMATE_COLUMNS
+        from analysis.study.calibrated import Uncalibrated
 
         shares, rows, notes = read_margins(margins), list[dict[str, Any]](), list[str]()
         for source in sources:
@@ -193,7 +195,8 @@ class Estimates(Verb):
             simulated_cells = source.simulated_cells
             rows += [row | simulated_cells for row in calibrated]
             notes += [f"{source.prefix}{note}" for note in notes_of_source]
-        return Answer([Table(rows, [*CALIBRATED_COLUMNS, *sources[0].simulated_cells])], notes)
+        columns = [*ESTIMATE_COLUMNS, *columns_in(Uncalibrated), *sources[0].simulated_cells]
+        return Answer([Table(rows, columns)], notes)
 
 
 #: The options of the table of estimates.
