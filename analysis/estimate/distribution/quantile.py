@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from scipy.special import stdtrit
@@ -119,11 +120,16 @@ def quantile_range(reference: Reference, share: float, confidence_level: float) 
     """
     reach = _reach(reference, confidence_level)
 
+    # Both searches begin at the same numbers.
+    @cache
+    def share_up_to(place: int) -> float:
+        return reference.share_up_to(place, share)
+
     def first(test: Callable[[float], bool]) -> int:
         low, high = 0, reference.last
         while low < high:
             middle = (low + high) // 2
-            passed = test(reference.share_up_to(middle, share))
+            passed = test(share_up_to(middle))
             low, high = (low, middle) if passed else (middle + 1, high)
         return low
 

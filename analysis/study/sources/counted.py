@@ -200,10 +200,15 @@ class CountedWave(Wave):
         """How many reports count for 0, 1, ... symbols, for questions where this differs."""
 
     def estimates(
-        self, level: float, method: str = "clopper-pearson", simultaneous: bool = False
+        self,
+        level: float,
+        method: str = "clopper-pearson",
+        simultaneous: bool = False,
+        spread: bool = True,
     ) -> list[Estimate]:
         """Return the estimates, with intervals of this confidence level; see `estimates`."""
-        return estimates(self.survey, self.tallies, level, method=method, simultaneous=simultaneous)
+        how: dict[str, Any] = {"method": method, "simultaneous": simultaneous, "spread": spread}
+        return estimates(self.survey, self.tallies, level, **how)
 
     @property
     def fieldwork(self) -> Fieldwork:

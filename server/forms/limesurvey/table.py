@@ -115,9 +115,6 @@ class _Table:
         else:
             self.source.others.append((place, row["name"], kind, _NO_COUNTERPART))
 
-    def _is_first(self, language: str) -> bool:
-        return language == self.source.languages[0]
-
     def _add_group(self, place: str, row: Cells, language: str) -> None:
         # Groups have no code: those of another language come in the same order.
         number = self._seen[language] = self._seen.get(language, -1) + 1
