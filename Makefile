@@ -73,10 +73,10 @@ mutants: .venv/.test
 
 # Takes half an hour. It compares accuracy and speed with two published libraries, decoding with RAPPOR's
 # own, totals with dp-accounting, plans with simulated surveys, one draw for several questions with
-# separate draws, several options and orders with published figures, and the intake with a bare server
-# (by wrk). It also measures how often intervals hold the truth, what researchers cost the intake, costs
-# from a thousand to a million reports, and how soon a slow phone can use a page, in Chromium. BLAS has
-# one thread, since two are slower on a busy machine.
+# separate draws, several options and orders with published figures, and the intake with a bare server (by
+# wrk). It also measures what commands cost before they begin, how often intervals hold the truth, what
+# researchers cost the intake, costs from a thousand to a million reports, and how soon a slow phone can
+# use a page, in Chromium. BLAS has one thread, since two are slower on a busy machine.
 bench: .venv/.bench
 	$(BIN)/python tests/programs.py chromium postgresql
 	$(BIN)/python benchmarks/accuracy.py
@@ -100,6 +100,7 @@ bench: .venv/.bench
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/several.py
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/learning.py --people 3750 37500
 	$(BIN)/python benchmarks/planning.py
+	$(BIN)/python benchmarks/start.py
 	$(BIN)/python benchmarks/editing.py
 	$(BIN)/python benchmarks/intake.py
 	$(BIN)/python benchmarks/several_collectors.py
