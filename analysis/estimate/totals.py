@@ -187,14 +187,7 @@ class _Known:
         second = None if mean.second is None or not n else mean.second(counts)
         low, width = float(mean.low), float(mean.width)
         scores, present = mean.floats
-        # A mean of numbers that were rounded to two points looks like a share, but is not one.
         is_share = mean.term != MEAN
-        simply = supporting(scores) if is_share and second is None else None
-        if simply is not None:
-            supports, p, q = simply
-            share = Share(row.term, Fraction(p), Fraction(q))
-            count = int(counts.reshape(-1)[supports].sum())
-            return count_total(share, count, n, self.people, level)
         skips = not is_share and self.question.domain.no_answer
         squares = None if mean.squares is None else np.array(mean.squares, dtype=float)
         if squares is not None:
@@ -208,6 +201,7 @@ class _Known:
             (min(0.0, low), max(0.0, low + width)) if skips else (low, low + width),
             second,
             width**2 * self._rounding,
+            is_share,
         )
         return average.total(self.people, level, "few" in row.flag.split(";"))
 
@@ -257,7 +251,7 @@ def count_total(
 
 @dataclass(frozen=True)
 class Average:
-    """An average of amounts, for which each report has an unbiased score.
+    """An average of amounts, or a share, for which each report has an unbiased score.
 
     Attributes
     ----------
@@ -276,6 +270,10 @@ class Average:
     second : (symbols, symbols) array, optional
         The averages of the products of one report's counts for two symbols, if reports count for
         several symbols.
+    is_share : bool
+        Whether it is a share. A mean of numbers that were rounded to two points looks like one.
+    others : (symbols, values) array, optional
+        The scores of all values of a share; see `supporting`.
     """
 
     counts: Floats
@@ -285,9 +283,21 @@ class Average:
     possible: tuple[float, float]
     second: Floats | None
     rounding: float
+    is_share: bool
+    others: Floats | None = None
 
     def total(self, people: int, confidence_level: float, few: bool) -> PopulationTotal:
-        """Return the sum over `people`, with Student's interval, or with a wide one if `few`."""
+        """Return the sum over `people`, with Student's interval, or with a wide one if `few`.
+
+        A share that each report either supports or not has an exact interval.
+        """
+        simply = None
+        if self.is_share and self.second is None:
+            simply = supporting(self.scores, self.others)
+        if simply is not None:
+            supports, p, q = simply
+            share, count = Share("", Fraction(p), Fraction(q)), round(self.counts[supports].sum())
+            return count_total(share, count, self.n, people, confidence_level)
         low, high = self.possible
         if self.n < 2:
             average = float(self.counts @ self.scores) / self.n if self.n else None

@@ -1,7 +1,6 @@
 """Totals of a randomized column: the number of people with a value, and the sum of amounts."""
 
 from collections.abc import Iterable
-from fractions import Fraction
 from math import inf
 
 import numpy as np
@@ -13,9 +12,7 @@ from analysis.estimate.columns.sample import Sample
 from analysis.estimate.estimates import Estimate
 from analysis.estimate.intervals import Interval, alone, bonferroni_level, student_interval
 from analysis.estimate.intervals.normal import within_border
-from analysis.estimate.quantity import supporting
-from analysis.estimate.totals import MEAN, Average, PopulationTotal, check_population, count_total
-from analysis.mechanisms.base import Share
+from analysis.estimate.totals import MEAN, Average, PopulationTotal, check_population
 
 #: Normalized weights sum to the number of respondents, up to this factor for rounding.
 _NORMALIZED = 1.02
@@ -127,15 +124,11 @@ def _simple(column: Column, row: Estimate, people: int) -> PopulationTotal:
     together = len(column.values) if is_one else 1
     level = bonferroni_level(row.conf_level, together)
     scores, counts = column.scores @ amounts, column.counts()
-    simply = None if row.term == MEAN else supporting(scores, column.scores)
-    if simply is not None:
-        supports, p, q = simply
-        share = Share(row.term, Fraction(p), Fraction(q))
-        count = round(float(counts[supports].sum()))
-        return count_total(share, count, column.n, people, level).one_of(together)
     possible = float(amounts.min()), float(amounts.max())
     squares = column.scores @ amounts**2
-    average = Average(counts, column.n, scores, squares, possible, None, 0.0)
+    average = Average(
+        counts, column.n, scores, squares, possible, None, 0.0, row.term != MEAN, column.scores
+    )
     return average.total(people, level, "few" in row.flag.split(";")).one_of(together)
 
 
