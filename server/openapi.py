@@ -28,7 +28,7 @@ from analysis.survey.json_schema import IDENTIFIER, STRING, Schema, object_of, r
 from analysis.survey.survey import LONGEST_REQUEST
 from server.access import COOKIE
 from server.console.tables import DELTAS
-from server.console.together import OFFERED
+from server.console.together.page import OFFERED
 from server.formats import FORMATS
 from server.intake.wire import LINK_STATUS, PROTOCOL, STATUS, LinkQuery, _Body
 from server.openapi_operations import (

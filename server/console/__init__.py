@@ -16,10 +16,10 @@ from server.console import (
     schedule,
     surveys,
     tables,
-    together,
     translations,
 )
 from server.console.blueprint import blueprint, let_in
+from server.console.together import page as together_page
 
 __all__ = [
     "account",
@@ -39,6 +39,6 @@ __all__ = [
     "schedule",
     "surveys",
     "tables",
-    "together",
+    "together_page",
     "translations",
 ]

@@ -11,11 +11,11 @@ from analysis.study.label import label
 from server import access, work
 from server.audit.website import audit_survey_page
 from server.clock import today
-from server.console import together
 from server.console.blueprint import blueprint
 from server.console.columns import Names
 from server.console.live import follow_work
 from server.console.study import study_page
+from server.console.together.page import computed
 from server.extensions import the_store
 from server.formats import can_be_written
 from server.store.reports import FEWEST
@@ -103,5 +103,5 @@ def downloads(survey_id: str) -> str:
         waves=[wave for wave in _all_waves(survey_id) if wave.shown],
         formats=[each for _, each in can_be_written()],
         is_pooled=len(pooled(store, survey_id)) > 1,
-        tables=together.computed(survey_id, names),
+        tables=computed(survey_id, names),
     )

@@ -6,7 +6,7 @@ import pytest
 
 from analysis.survey.survey import Survey
 from server.console.columns import Names, bars
-from server.console.crosstabs import independence, telling
+from server.console.together.crosstabs import independence, telling
 
 
 def row(estimate: float | None, low: float, high: float, flag: str = "") -> dict[str, Any]:

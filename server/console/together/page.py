@@ -11,15 +11,15 @@ from werkzeug.wrappers import Response as BaseResponse
 from analysis.core.csv_json import pieces
 from server import access, work
 from server.console.blueprint import LEVELS, View, asked_view, blueprint
-from server.console.calibrations import OfferedCalibration
 from server.console.columns import Names, choices
-from server.console.crosstabs import OfferedCrosstab
 from server.console.live import follow_work
 from server.console.mistakes import again
-from server.console.models import OfferedModel
-from server.console.offered import Download, Offered
 from server.console.study import study_page
 from server.console.tables import send_table
+from server.console.together.calibrations import OfferedCalibration
+from server.console.together.crosstabs import OfferedCrosstab
+from server.console.together.models import OfferedModel
+from server.console.together.offered import Download, Offered
 from server.extensions import the_store
 from server.store.work import Job
 from server.stored_results import Missing, Withheld, asked_now

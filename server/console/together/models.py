@@ -24,7 +24,7 @@ from analysis.study.verbs.model import ChosenModel
 from analysis.survey.survey import Survey
 from server.console.blueprint import View
 from server.console.columns import Names, asked_column, bars, known, wrong
-from server.console.offered import COLUMN, Download, Offered
+from server.console.together.offered import COLUMN, Download, Offered
 from server.openapi_operations import query
 from server.store.work import Job
 

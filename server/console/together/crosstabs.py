@@ -11,7 +11,7 @@ from analysis.study.crosstab.row import Row
 from analysis.study.verbs.crosstab import Crosstab
 from server.console.blueprint import View
 from server.console.columns import Names, asked_column, bars, is_unreliable, wrong
-from server.console.offered import COLUMN, Download, Offered
+from server.console.together.offered import COLUMN, Download, Offered
 from server.openapi_operations import query
 from server.store.work import Job
 

@@ -18,7 +18,7 @@ from analysis.study.verbs.estimate import Calibrated
 from analysis.survey.survey import Survey
 from server.console.blueprint import View
 from server.console.columns import Names, is_unreliable, wrong
-from server.console.offered import Download, Offered
+from server.console.together.offered import Download, Offered
 from server.console.typed import decimal_number
 from server.openapi_operations import query
 from server.store.work import Job
