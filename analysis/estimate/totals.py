@@ -199,9 +199,9 @@ class _Known:
             low * present + width * scores,
             squares,
             (min(0.0, low), max(0.0, low + width)) if skips else (low, low + width),
-            second,
-            width**2 * self._rounding,
-            is_share,
+            second=second,
+            rounding=width**2 * self._rounding,
+            is_share=is_share,
         )
         return average.total(self.people, level, "few" in row.flag.split(";"))
 

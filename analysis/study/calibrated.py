@@ -100,7 +100,9 @@ def calibrated_rows(
     Errors are those of `calibrated`.
     """
     found = calibrated(wave, shares, level)
-    plain = {(row.question, row.term): row.estimate for row in wave.estimates(level)}
+    # Only shares and means are calibrated.
+    rows_of_wave = wave.estimates(level, spread=False)
+    plain = {(row.question, row.term): row.estimate for row in rows_of_wave}
     rows = estimate_rows(wave.survey.id, wave.version, wave.number, found.rows)
     told = [row | {"uncalibrated": plain.get((row["question"], row["term"]))} for row in rows]
     return told, found.notes

@@ -127,7 +127,15 @@ def _simple(column: Column, row: Estimate, people: int) -> PopulationTotal:
     possible = float(amounts.min()), float(amounts.max())
     squares = column.scores @ amounts**2
     average = Average(
-        counts, column.n, scores, squares, possible, None, 0.0, row.term != MEAN, column.scores
+        counts,
+        column.n,
+        scores,
+        squares,
+        possible,
+        second=None,
+        rounding=0.0,
+        is_share=row.term != MEAN,
+        others=column.scores,
     )
     return average.total(people, level, "few" in row.flag.split(";")).one_of(together)
 

@@ -207,8 +207,14 @@ class CountedWave(Wave):
         spread: bool = True,
     ) -> list[Estimate]:
         """Return the estimates, with intervals of this confidence level; see `estimates`."""
-        how: dict[str, Any] = {"method": method, "simultaneous": simultaneous, "spread": spread}
-        return estimates(self.survey, self.tallies, level, **how)
+        return estimates(
+            self.survey,
+            self.tallies,
+            level,
+            method=method,
+            simultaneous=simultaneous,
+            spread=spread,
+        )
 
     @property
     def fieldwork(self) -> Fieldwork:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urlencode
 
 from flask import Response, abort, g, redirect, request
@@ -55,15 +54,9 @@ def together(survey_id: str) -> str:
         waits = str(error)
     if job is not None and job.is_over:
         access.record("view", f"{survey_id}, {_title(job, names)}")
-    more = dict[str, Any]()
-    for offered in OFFERED:
-        more |= offered.form(view.wave.survey)
+    live = {}
     if job is not None and not job.is_over:
-        more |= follow_work(job)
-    elif job is not None and "refused" not in job.result:
-        offered = _offered(job)
-        more |= offered.told(job, names)
-        more |= {"of_result": offered.template, "pictures": offered.pictures(job, names)}
+        live = follow_work(job)
     return study_page(
         "together.html",
         asked_now(store, survey_id),
@@ -76,9 +69,10 @@ def together(survey_id: str) -> str:
         asked=asked,
         job=job,
         shown=_computed(job, names) if job is not None else None,
+        shown_by=_offered(job) if job is not None else None,
         names=names,
         before=computed(survey_id, names),
-        **more,
+        **live,
     )
 
 
