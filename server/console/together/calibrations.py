@@ -97,7 +97,7 @@ class OfferedCalibration(Offered):
     def form(self, survey: Survey) -> dict[str, Any]:
         return {"knowable": list(knowable(survey))}
 
-    def told(self, job: Job, names: Names) -> dict[str, Any]:
+    def values(self, job: Job, names: Names) -> dict[str, Any]:
         return {}
 
     def pictures(self, job: Job, names: Names) -> list[tuple[str, Markup]]:

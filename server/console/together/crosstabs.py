@@ -39,7 +39,7 @@ class OfferedCrosstab(Offered):
     def title(self, asked: Mapping[str, Any], names: Names) -> str:
         return " × ".join(names.column(asked[name]) for name in _COLUMNS)
 
-    def told(self, job: Job, names: Names) -> dict[str, Any]:
+    def values(self, job: Job, names: Names) -> dict[str, Any]:
         first, second = job.result["names"]
         return {
             "names_of_both": (names.column(first), names.column(second)),

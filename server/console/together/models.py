@@ -124,7 +124,7 @@ class OfferedModel(Offered):
     def form(self, survey: Survey) -> dict[str, Any]:
         return {"most": MOST, "unusual": any(map(request.values.get, MORE))}
 
-    def told(self, job: Job, names: Names) -> dict[str, Any]:
+    def values(self, job: Job, names: Names) -> dict[str, Any]:
         return {
             "options_of_command": _options(job.asked),
             "term": partial(term, outcome=job.asked["outcome"], names=names),

@@ -99,12 +99,12 @@ class Offered(ABC):
         """Return what it is about, in the words of the survey."""
 
     def form(self, survey: Survey) -> dict[str, Any]:
-        """Return what its form shows, by the names that the template uses."""
+        """Return the values that the template of its form shows, by their names there."""
         return {}
 
     @abstractmethod
-    def told(self, job: Job, names: Names) -> dict[str, Any]:
-        """Return what its template shows of a result, by the names that the template uses."""
+    def values(self, job: Job, names: Names) -> dict[str, Any]:
+        """Return the values that its template shows of a result, by their names there."""
 
     @abstractmethod
     def pictures(self, job: Job, names: Names) -> list[tuple[str, Markup]]:
