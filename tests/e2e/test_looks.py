@@ -1,5 +1,6 @@
 """Everybody can use the pages: on a phone, in the dark, with a screen reader, by touch."""
 
+from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
@@ -20,6 +21,9 @@ RULES = {
     "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"],
     "resultTypes": ["violations"],  # of the other results, one node each instead of all
 }
+#: What depends on the style alone is the same for all elements of a kind.
+_STYLE = ("color-contrast", "target-size", "link-in-text-block")
+CONTENT = RULES | {"rules": {rule: {"enabled": False} for rule in _STYLE}}
 #: Elements that extend beyond a side of the window, by themselves or through the page. Tables whose
 #: rows phones show as cards do not scroll there, and their heads are only read aloud.
 _WIDER = """() => {
@@ -42,10 +46,11 @@ _SMALL = """() => {
   return [shown.length ? null : 'no target',
     ...small.map((one) => one.outerHTML.slice(0, 120))].filter(Boolean);
 }"""
-#: Marks shown elements of new kinds, and returns these: the tag and classes of an element, after
-#: those of the two elements around it.
+#: Marks shown elements of new kinds, and returns these: the tag, classes and attributes of an
+#: element, after those of the two elements around it.
 MARK = """(known) => {
-  const name = (one) => [one?.tagName, ...(one?.classList ?? [])].join('.');
+  const attributes = (one) => one.getAttributeNames().filter((name) => name !== 'data-is-new');
+  const name = (one) => one && [one.tagName, ...one.classList, ...attributes(one)].join('.');
   const found = new Set();
   for (const one of document.querySelectorAll('body, body *')) {
     const around = one.parentElement;
@@ -70,15 +75,27 @@ def violations(
     return [(one["id"], [node["html"][:120] for node in one["nodes"]]) for one in found]
 
 
-def check_accessible(page: Page, parts: str = ":root") -> None:
-    """Check that nothing exceeds the window, and that `parts` do not violate WCAG 2.2 A and AA."""
+def check_accessible(page: Page) -> None:
+    """Check that nothing exceeds the window, and that nothing violates WCAG 2.2 A and AA."""
+    _settle(page)
+    assert violations(page) == []
+    check_width(page)
+
+
+def _settle(page: Page) -> None:
     # Without its style, a page that is still loading has targets that are too small.
     page.wait_for_load_state()
-    page.evaluate("Promise.all(document.getAnimations().map((one) => one.finished))")
+    page.evaluate("document.getAnimations().forEach((one) => one.finish())")
     # An element half under a bar that stays in sight is not too small for that reason.
     page.evaluate("scrollTo(0, 0)")
-    assert violations(page, parts) == []
-    check_width(page)
+
+
+def check_new(page: Page, known: set[str]) -> None:
+    """Check the style of elements of a kind that is not `known`; their kinds become known."""
+    if new := page.evaluate(MARK, [*known]):
+        _settle(page)
+        assert violations(page, "[data-is-new]") == []
+        known.update(new)
 
 
 def check_width(page: Page) -> None:
@@ -88,16 +105,10 @@ def check_width(page: Page) -> None:
 
 
 def check_desktop_at_night(page: Page, known: set[str]) -> None:
-    """Check the same on a large and dark screen, and return to a phone by day.
-
-    Another style is applied there to the same elements. So axe looks only at elements of a kind
-    that is not `known`, and their kinds become known.
-    """
+    """Check the same on a large and dark screen, and return to a phone by day."""
     page.set_viewport_size(DESKTOP)
     page.emulate_media(color_scheme="dark")
-    if new := page.evaluate(MARK, [*known]):
-        check_accessible(page, "[data-is-new]")
-        known.update(new)
+    check_new(page, known)
     check_width(page)
     page.set_viewport_size(PHONE)
     page.emulate_media(color_scheme="light")
@@ -131,6 +142,13 @@ PROVOKED = {without_script: [MODULE], insecure: ["Cross-Origin-Opener-Policy"]}
 PASSED = {"explanation", "page-1", "page-2", "page-3", "stored", "kiosk-page-1"}
 
 
+@pytest.fixture(scope="module")
+def known() -> Callable[[str], set[str]]:
+    """Return the kinds of elements whose style has been checked, for each look, in all scenes."""
+    kinds = defaultdict[str, set[str]](set)
+    return lambda look: kinds[look]
+
+
 @pytest.mark.parametrize(
     ("look", "scene"),
     [
@@ -151,18 +169,22 @@ def test_every_page_is_accessible_in_every_state(
     collector: Collector,
     look: str,
     scene: Callable[[Stage], Scene],
+    known: Callable[[str], set[str]],
 ) -> None:
     def make(**options: Any) -> Device:
         return new_device(**LOOKS[look], bypass_csp=True, **options)
 
-    wrong, known = [], set[str]()
+    wrong = []
     for state, page in scene(Stage(collector, make)):
         if state in PASSED:
             continue
         try:
-            check_accessible(page)
+            _settle(page)
+            assert violations(page, rules=CONTENT) == []
+            check_new(page, known(look))
+            check_width(page)
             if look == "phone" and scene in BY_NIGHT:
-                check_desktop_at_night(page, known)
+                check_desktop_at_night(page, known("desktop"))
         except AssertionError as error:
             wrong.append(f"{state}: {error}")
     assert not wrong, "\n".join(wrong)

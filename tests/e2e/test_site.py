@@ -9,7 +9,7 @@ import pytest
 from limits import LONG, MOMENT
 from page_errors import CORS
 from playwright.sync_api import Browser, Page, expect
-from test_looks import MARK, RULES, violations
+from test_looks import CONTENT, MARK, violations
 
 ROOT = Path(__file__).parents[2]
 
@@ -57,11 +57,6 @@ _WIDER = """() => {
 }"""
 
 
-#: What depends on the style alone is looked at once for each kind of element.
-_STYLE = ("color-contrast", "target-size", "link-in-text-block")
-_CONTENT = RULES | {"rules": {rule: {"enabled": False} for rule in _STYLE}}
-
-
 @pytest.mark.provokes(CORS)
 def test_every_page_is_accessible_and_fits_the_window(site: Path, browser: Browser) -> None:
     context = browser.new_context(bypass_csp=True)
@@ -70,7 +65,7 @@ def test_every_page_is_accessible_and_fits_the_window(site: Path, browser: Brows
     wrong: list[tuple[str, Any]] = []
     for path in sorted(site.rglob("*.html")):
         page.goto(path.as_uri())
-        wrong += [(path.name, one) for one in violations(page, rules=_CONTENT)]
+        wrong += [(path.name, one) for one in violations(page, rules=CONTENT)]
         for width, scheme, known in looks:
             page.set_viewport_size({"width": width, "height": 800})
             page.emulate_media(color_scheme=scheme)

@@ -56,7 +56,7 @@ def addresses() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def templates(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Compile each template once, for all workers: Jinja does it for each app, for a third of a test."""
+    """Compile each template once, for all workers: Jinja does it for each app."""
     compiled = tmp_path_factory.getbasetemp().parent / "templates"
     compiled.mkdir(exist_ok=True)
     cache = FileSystemBytecodeCache(str(compiled))
