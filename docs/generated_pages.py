@@ -24,6 +24,7 @@ from analysis.study.crosstab.row import Row
 from analysis.study.hypotheses import HypothesisTest
 from analysis.study.label import Fact
 from analysis.study.planning import Plan, Power, Sampled, Split, WaveTotal
+from analysis.study.ranking import Rank
 from analysis.study.regression import Effect, Predicted, Term
 from analysis.survey.check import Check
 from analysis.survey.kinds import KINDS
@@ -37,7 +38,7 @@ NOTEBOOKS = Path(__file__).parent.parent / "examples/notebooks"
 _ROWS = (
     *(Check, Plan, Power, Sampled, Split, WaveTotal),
     *(Estimate, PopulationTotal, Plausibility, Code, Fact),
-    *(Row, HypothesisTest, Comparison, Slope, Term, Predicted, Effect),
+    *(Row, HypothesisTest, Comparison, Rank, Slope, Term, Predicted, Effect),
     *(kind for kind, _ in LEDGERS.values()),
 )
 
