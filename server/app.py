@@ -7,6 +7,7 @@ from typing import Any
 
 from flask import Flask
 
+from analysis.privacy.meaning import rounded_up
 from server import access, clock, console, explore, failures, headers, health, openapi
 from server.console import public
 from server.explore.page import Answers
@@ -62,6 +63,7 @@ def create_app(config: dict[str, Any] | None = None) -> Flask:
     app.extensions["pages"] = Pages(client_files(Path(app.config["CLIENT"])))
     app.before_request(console.let_in)
     app.add_template_filter(as_cards)
+    app.add_template_filter(rounded_up)
     app.jinja_env.globals.update(program=headers.program, frame=headers.frame)
     app.extensions["static"] = client_files(STATIC)
     app.extensions["page_cache"] = {}

@@ -1,6 +1,7 @@
 """Plain words for the technical parts of a draft, for researchers who are no statisticians."""
 
 from analysis.core.domain import Estimand
+from analysis.privacy.meaning import rounded_up
 from analysis.survey.question import Question
 
 #: What a device does with an answer, by the channel that draws.
@@ -63,7 +64,7 @@ def term(question: Question) -> str:
     randomizer = question.randomizer
     told = (
         f"mechanism {question.mechanism.name}, channel {randomizer.channel.name}, ε = "
-        f"{randomizer.epsilon:.4g}"
+        f"{rounded_up(randomizer.epsilon, 4)}"
     )
     if question.domain.estimand is not Estimand.MEAN:
         return told

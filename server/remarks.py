@@ -9,6 +9,7 @@ from analysis.core.epsilon import MICRO
 from analysis.core.randomizer import is_weak
 from analysis.mechanisms.joint_goals import AIMS
 from analysis.privacy.ledger import in_epsilon
+from analysis.privacy.meaning import rounded_up
 from analysis.privacy.one_wave import readable_odds, warnings_of_totals
 from analysis.study.planning import costs_of_waves, warnings
 from analysis.study.planning.together import suggestion
@@ -72,8 +73,9 @@ def remarks(
         proved = draw.randomizer.charge / MICRO
         if proved < 0.99 * draw.spec["epsilon"]:
             yield (
-                f'together "{draw.id}": within its epsilon_each the draw spends only '
-                f"ε = {proved:.4g} of {draw.spec['epsilon']:g}, so a lower epsilon is as good"
+                f'together "{draw.id}": within its epsilon_each the draw spends only ε = '
+                f"{rounded_up(proved, 4)} of {draw.spec['epsilon']:g}, so a lower epsilon is as "
+                "good"
             )
         aim = draw.spec.get("aim", AIMS[0])
         if min(draw.savings) < 0.95:
@@ -119,9 +121,9 @@ def remarks(
             yield (f'question "{question.id}": {warning}')
         if is_weak(question.randomizer):
             yield (
-                f'question "{question.id}": at ε = {question.randomizer.epsilon:g} a report nearly '
-                "reveals the answer, at odds of up to "
-                f"{readable_odds(question.randomizer.charge)}; the page will say so to respondents"
+                f'question "{question.id}": at ε = {rounded_up(question.randomizer.epsilon, 4)} a '
+                "report nearly reveals the answer, at odds of up to "
+                f"{readable_odds(question.randomizer.ratio)}; the page will say so to respondents"
             )
     for warning in warnings_of_totals(survey):
         yield (f"{survey.id}: {warning}")

@@ -3,21 +3,28 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 
-from analysis.core.epsilon import MICRO, is_telling
+from analysis.core.epsilon import MICRO, is_telling, log_ratio, micro
+from analysis.privacy.meaning import rounded_up
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey
 
 #: The smallest odds that are written as powers of ten.
-_LARGE = 100_000
+_LARGE = 10**9
 
 
 @dataclass(frozen=True)
 class Group:
-    """Questions whose reports reveal something about the first one's answer, and their total ε."""
+    """Questions whose reports reveal something about the first one's answer.
+
+    Their total ε is `charge`, in millionths; `ratio` is the largest ratio of the probabilities of
+    their reports under two rows of answers.
+    """
 
     questions: tuple[Question, ...]
     charge: int
+    ratio: Fraction
 
     @classmethod
     def of(cls, survey: Survey, question: Question) -> "Group":
@@ -27,12 +34,12 @@ class Group:
         """
         told = survey.telling(question)
         ids = {other.id for other in told}
-        charge = sum(
-            draw.charge_of([other for other in draw.questions if other.id in ids])
+        ratios = [
+            draw.ratio_of([other for other in draw.questions if other.id in ids])
             for draw in survey.draws
             if any(other.id in ids for other in draw.questions)
-        )
-        return cls(told, charge)
+        ]
+        return cls(told, sum(map(micro, ratios)), math.prod(ratios, start=Fraction(1)))
 
 
 def groups(survey: Survey) -> list[Group]:
@@ -46,19 +53,14 @@ def groups(survey: Survey) -> list[Group]:
     ]
 
 
-def power_of_ten(charge: int) -> int | None:
-    """Return the smallest k with e^ε <= 10^k; None if the odds can be written out."""
-    epsilon = charge / MICRO
-    return None if epsilon < math.log(_LARGE) else math.ceil(epsilon / math.log(10))
+def power_of_ten(ratio: Fraction) -> int | None:
+    """Return the smallest k with ratio <= 10^k; None if the odds can be written out."""
+    return None if ratio < _LARGE else math.ceil(log_ratio(ratio) / math.log(10))
 
 
-def readable_odds(charge: int) -> str:
-    """Return the odds e^ε, rounded up: "55 to 1", a power of ten, or "more than a billion to 1"."""
-    power = power_of_ten(charge)
-    if power is None:
-        # ε is rounded to four digits, as it is shown, since an ε of 4 is charged up to 4.000001.
-        return f"{math.ceil(math.exp(round(charge / MICRO, 4))):,} to 1"
-    return f"{10**power:,} to 1" if power <= 9 else "more than a billion to 1"
+def readable_odds(ratio: Fraction) -> str:
+    """Return odds, rounded up: "54.6 to 1", or "more than a billion to 1"."""
+    return "more than a billion to 1" if ratio >= _LARGE else f"{rounded_up(ratio)} to 1"
 
 
 def warnings_of_totals(survey: Survey) -> Iterator[str]:
@@ -70,20 +72,25 @@ def warnings_of_totals(survey: Survey) -> Iterator[str]:
             yield (
                 f'question "{first.id}": questions that depend on it ({names}) also reveal '
                 f"something about its answer: at ε = {_shown(group.charge)} together the odds are "
-                f"up to {readable_odds(group.charge)}, and the page will say so to respondents"
+                f"up to {readable_odds(group.ratio)}, and the page will say so to respondents"
             )
     if is_telling(survey.charge) and len(survey.questions) > 1:
         yield (
             f"all {len(survey.questions)} questions of one wave spend ε = "
             f"{_shown(survey.charge)} together: if a person's answers are correlated, the odds are "
-            f"up to {readable_odds(survey.charge)}, and the page will say so to respondents"
+            f"up to {readable_odds(survey.ratio)}, and the page will say so to respondents"
         )
     if is_telling(survey.cap) and survey.cap > survey.charge:
         yield (
             f"over all waves the cap allows ε = {_shown(survey.cap)}, which means odds of up to "
-            f"{readable_odds(survey.cap)}"
+            f"{readable_odds(_odds_of(survey.cap))}"
         )
 
 
 def _shown(charge: int) -> str:
-    return f"{round(charge / MICRO, 4):g}"
+    return rounded_up(charge / MICRO, 4)
+
+
+def _odds_of(charge: int) -> Fraction:
+    """Return e^ε, but at most some odds that are not written out."""
+    return Fraction(math.exp(min(charge / MICRO, math.log(_LARGE) + 1)))

@@ -170,7 +170,7 @@ def _mechanisms(survey: Survey, cited: Cited) -> str:
     alike: dict[str, list[str]] = {}
     for question in survey.questions:
         mechanism, randomizer = question.mechanism, question.randomizer
-        numbers = [f"{mechanism.name}; ε = {randomizer.epsilon:.3g}"]
+        numbers = [f"{mechanism.name}; ε = {rounded_up(randomizer.epsilon, 4)}"]
         numbers.append(_parameters(question))
         told = f"by {mechanism.called} ({', '.join(numbers)}) {cited.cite(*mechanism.cites)}"
         alike.setdefault(told, []).append(question.id)

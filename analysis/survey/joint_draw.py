@@ -12,7 +12,6 @@ import numpy as np
 
 from analysis.core.channels.pattern import Pattern
 from analysis.core.channels.sampled_pattern import SampledPattern
-from analysis.core.epsilon import micro
 from analysis.core.errors import ReportError
 from analysis.core.joint_randomizer import JointRandomizer
 from analysis.core.memory import Memory
@@ -161,14 +160,14 @@ class JointDraw:
                 f"reports on {len(asked)}",
             )
 
-    def charge_of(self, questions: Iterable[Question]) -> int:
-        """Return the most that one report reveals about some of its questions, in millionths of ε.
+    def ratio_of(self, questions: Iterable[Question]) -> Fraction:
+        """Return the largest ratio of one report's probabilities under answers to some questions.
 
         It is the limit against somebody who knows the answers to all other questions.
         """
         ids = {question.id for question in questions}
         places = [place for place, question in enumerate(self.questions) if question.id in ids]
-        return micro(self.randomizer.ratio_of(places)) if places else 0
+        return self.randomizer.ratio_of(places) if places else Fraction(1)
 
 
 def compile_together(spec: dict[str, Any], questions: Iterable[dict[str, Any]]) -> JointRandomizer:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -65,9 +66,9 @@ class Question:
         memory = Memory.of(secret, survey_id, self.id, self.digest)
         return {self.id: self.randomizer.randomize(self.value(answers[self.id]), words, memory)}
 
-    def charge_of(self, questions: "Iterable[Question]") -> int:
-        """Return the most that a report reveals about questions of its draw, in millionths of ε."""
-        return self.randomizer.charge
+    def ratio_of(self, questions: "Iterable[Question]") -> Fraction:
+        """Return the largest ratio of a report's probabilities under answers to its draw."""
+        return self.randomizer.ratio
 
     @property
     def questions(self) -> "tuple[Question, ...]":

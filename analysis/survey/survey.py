@@ -5,6 +5,7 @@ server and analysis can check that they use the same questions and weights.
 """
 
 import hashlib
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
@@ -75,6 +76,11 @@ class Survey:
     def charge(self) -> int:
         """The cost of a respondent's first wave, in millionths of ε: the sum over all draws."""
         return sum(draw.randomizer.charge for draw in self.draws)
+
+    @cached_property
+    def ratio(self) -> Fraction:
+        """The largest ratio of the probabilities of a wave's reports under two rows of answers."""
+        return math.prod((draw.randomizer.ratio for draw in self.draws), start=Fraction(1))
 
     @cached_property
     def draws(self) -> tuple[Question | JointDraw, ...]:

@@ -36,8 +36,11 @@ export function numeral(number, language = document.documentElement.lang) {
   return new Intl.NumberFormat(known, options).format(number);
 }
 
-/** Millionths of ε as people read them, rounded up. */
-export const inEpsilon = (millionths) => Math.ceil(millionths / 1e3) / 1e3;
+/** Millionths of ε as people read them, rounded up to four digits. */
+export function inEpsilon(millionths) {
+  const step = 10 ** Math.max(0, String(millionths).length - 4);
+  return Math.ceil(millionths / step) * step / 1e6;
+}
 
 /** A text with values for its {names}: texts, numbers, or functions of the language. */
 const filled = (text, values, language) => text.replace(/\{(\w+)\}/g, (name, key) => {

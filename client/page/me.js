@@ -18,8 +18,8 @@ const fail = (error) => say('broken', { reason: error.message });
 /** One survey; its title is in the language that is shown, if the author gave one. */
 function entryOf({ id, title = id, spent, constant, cap, waves, pending }) {
   const entry = one('#one-survey').content.cloneNode(true);
-  const [total, least] = [spent, constant].map(inEpsilon);
-  const values = { spent: total, constant: least, cap, n: pending.length };
+  const [total, least, most] = [spent, constant, Math.round(cap * 1e6)].map(inEpsilon);
+  const values = { spent: total, constant: least, cap: most, n: pending.length };
   for (const text of all('[data-filled]', entry)) fill(text, values);
   part('constant', entry).hidden = constant === spent;
   part('waiting', entry).hidden = pending.length === 0;

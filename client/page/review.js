@@ -48,7 +48,8 @@ export function showReceipt({ rid, spent, constant, cap }, report) {
   if (drawn && report) drawn.report = report;
   one('#receipt-rid').textContent = rid;
   const left = Math.floor(Math.max(0, cap * 1e3 - spent / 1e3)) / 1e3;
-  const numbers = { spent: inEpsilon(spent), constant: inEpsilon(constant), cap, left };
+  const [total, least, most] = [spent, constant, Math.round(cap * 1e6)].map(inEpsilon);
+  const numbers = { spent: total, constant: least, cap: most, left };
   for (const part of all('#receipt [data-filled]')) fill(part, numbers);
   one('#receipt').hidden = false;
   one('#receipt h2').focus();

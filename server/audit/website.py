@@ -10,6 +10,7 @@ import rfc8785
 
 from analysis.core.epsilon import MICRO, micro
 from analysis.privacy.ledger import in_epsilon
+from analysis.privacy.meaning import rounded_up
 from analysis.survey.freeze import thaw
 from analysis.survey.survey import Survey, version_of
 from server.audit.database import Finding
@@ -218,14 +219,14 @@ def _findings_of_questions(survey: Survey) -> Iterator[Finding]:
     for draw in survey.joint:
         spent, each = draw.randomizer.charge / MICRO, micro(draw.randomizer.each) / MICRO
         finding = (
-            f"the reports on {draw.asks} answers together have ε = {spent:.6g} "
+            f"the reports on {draw.asks} answers together have ε = {rounded_up(spent, 6)} "
             f"(stated: {draw.spec['epsilon']:g}); about one answer, somebody who knows the others "
-            f"learns at most ε = {each:.6g} (stated: {draw.spec['epsilon_each']:g})"
+            f"learns at most ε = {rounded_up(each, 6)} (stated: {draw.spec['epsilon_each']:g})"
         )
         yield Finding("served draw", printable(f"{survey.id} {draw.id}"), finding, True)
     for question in survey.questions:
         spent = question.randomizer.charge / MICRO
-        finding = f"a report has ε = {spent:.6g} (stated: {question.spec['epsilon']:g})"
+        finding = f"a report has ε = {rounded_up(spent, 6)} (stated: {question.spec['epsilon']:g})"
         if question.memo:
             stated = question.spec["epsilon_forever"]
             finding += f"; {stated:g} over all waves if the answer never changes"

@@ -213,6 +213,7 @@ def _tell(table: str, asked: "Asked", rows: Iterable[Any]) -> None:
     """Print what a table does not say."""
     from analysis.core.epsilon import TELLING
     from analysis.privacy.ledger import in_epsilon
+    from analysis.privacy.meaning import rounded_up
     from analysis.privacy.one_wave import warnings_of_totals
     from analysis.study.planning import Plan, Split
     from analysis.survey.survey import spent_on
@@ -229,8 +230,8 @@ def _tell(table: str, asked: "Asked", rows: Iterable[Any]) -> None:
     for row in rows:
         if isinstance(row, Split) and not row.kept and row.epsilon > TELLING:
             print_message(
-                f'question "{row.question}": at ε = {row.epsilon:.3g} a report nearly reveals the '
-                "answer; a smaller cap is enough"
+                f'question "{row.question}": at ε = {rounded_up(row.epsilon)} a report nearly '
+                "reveals the answer; a smaller cap is enough"
             )
         for message in _messages(row) if isinstance(row, Plan) else ():
             print_message(f'question "{row.question}": {message}')

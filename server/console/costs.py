@@ -140,7 +140,7 @@ class Costs:
     @property
     def odds(self) -> str:
         """The largest ratio of the probabilities of a wave's reports under two rows of answers."""
-        return readable_odds(self.survey.charge)
+        return readable_odds(self.survey.ratio)
 
     @cached_property
     def remarks(self) -> list[str]:

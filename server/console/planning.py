@@ -12,6 +12,7 @@ from analysis.core.domain import NO_ANSWER, Estimand
 from analysis.core.epsilon import MICRO
 from analysis.estimate.precision import Point, curve_of_epsilon, curve_of_respondents
 from analysis.estimate.precision.curves import EPSILONS
+from analysis.privacy.meaning import rounded_up
 from analysis.study.planning import respondents_between
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey
@@ -199,7 +200,7 @@ def _lines(survey: Survey, wishes: Wishes) -> list[Line]:
             Line(
                 question.id,
                 survey.wording(question),
-                f"{question.randomizer.epsilon:.3g}",
+                rounded_up(question.randomizer.epsilon, 4),
                 told(survey, question, width),
                 told(survey, question, direct),
                 "–" if needed is None else f"{needed:.2g}",

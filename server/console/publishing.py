@@ -7,6 +7,7 @@ from flask import abort, redirect, render_template, request
 from markupsafe import Markup
 from werkzeug.wrappers import Response as BaseResponse
 
+from analysis.core.epsilon import MICRO
 from analysis.survey.batches import SMALLEST_BATCH, SMALLEST_MINIMUM, Steps
 from analysis.survey.check import check
 from analysis.survey.survey import Survey
@@ -108,7 +109,7 @@ def _told(survey: Survey, place: int, numbers: list[int]) -> Told:
     widths = [quick(question, n)[0] for n in numbers]
     return Told(
         survey.wording(question),
-        up(question.randomizer.epsilon),
+        up(question.randomizer.charge / MICRO),
         how(question),
         term(question),
         [told(survey, question, width) for width in widths],

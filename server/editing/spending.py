@@ -14,7 +14,7 @@ _DECIMALS = (2, 3, 4)
 
 def up(epsilon: float | Decimal) -> str:
     """Return ε in at least five digits, rounded up, so that no page says less than is spent."""
-    exact = Decimal(f"{epsilon:.7g}")
+    exact = Decimal(str(epsilon))
     digits = Decimal(1).scaleb(min(-4, exact.adjusted() - 4))
     return f"{exact.quantize(digits, ROUND_CEILING).normalize():f}"
 

@@ -153,18 +153,18 @@ def _bounds(question: Question, joint: JointDraw | None) -> Iterator[Phrase]:
         yield Phrase.of(
             "odds.drawn-together",
             n=joint.asks,
-            most=bound(float(question.randomizer.ratio)),
-            total=bound(float(joint.randomizer.ratio)),
+            most=bound(question.randomizer.ratio),
+            total=bound(joint.randomizer.ratio),
         )
         return
     key = "odds.most-or-none" if question.domain.no_answer else "odds.most"
-    yield Phrase.of(key, most=bound(float(question.randomizer.ratio)))
+    yield Phrase.of(key, most=bound(question.randomizer.ratio))
 
 
 def _waves(question: Question, remembers: bool) -> Iterator[Phrase]:
     """Yield what all waves reveal together about one answer, and on what assumption."""
     if question.memo:
-        yield Phrase.of("odds.forever", most=bound(float(question.randomizer.forever)))
+        yield Phrase.of("odds.forever", most=bound(question.randomizer.forever))
         if not question.stable:
             yield Phrase.of("odds.can-change")
         else:

@@ -1,7 +1,7 @@
 """Sentences on what reports to a survey reveal, one by one and together, and on their cost."""
 
-import math
 from collections.abc import Iterator
+from fractions import Fraction
 
 from analysis.core.epsilon import MICRO, is_telling
 from analysis.core.randomizer import is_weak
@@ -50,31 +50,37 @@ def tells(survey: Survey) -> Iterator[Phrase]:
 
     The first is for one report; then come all about one answer, and all of a person in one wave.
     """
-    yield Phrase.of("tells.one", odds=_odds(max(q.randomizer.charge for q in survey.questions)))
+    yield Phrase.of("tells.one", odds=_odds(max(q.randomizer.ratio for q in survey.questions)))
     if survey.joint:
-        charge = max(draw.randomizer.charge for draw in survey.joint)
-        yield Phrase.of("tells.drawn-together", odds=_odds(charge))
+        ratio = max(draw.randomizer.ratio for draw in survey.joint)
+        yield Phrase.of("tells.drawn-together", odds=_odds(ratio))
     together = groups(survey)
     if together:
-        yield Phrase.of("tells.group", odds=_odds(max(group.charge for group in together)))
+        yield Phrase.of("tells.group", odds=_odds(max(group.ratio for group in together)))
     if len(survey.questions) > 1:
-        yield Phrase.of("tells.all", odds=_odds(survey.charge))
+        yield Phrase.of("tells.all", odds=_odds(survey.ratio))
 
 
-def _odds(charge: int) -> Value:
-    """Return e^ε, rounded up: to three digits below 10, then to a whole number or power of ten."""
-    power = power_of_ten(charge)
-    if power is not None:
-        return f"10{str(power).translate(_SUPERSCRIPTS)}"
-    # ε is rounded to four digits, as the page shows it.
-    odds = math.exp(round(charge / MICRO, 4))
-    return bound(odds) if odds < 10 else float(math.ceil(odds))
+def _odds(ratio: Fraction) -> Value:
+    """Return odds, rounded up to three digits or, if they are very large, to a power of ten."""
+    power = power_of_ten(ratio)
+    return bound(ratio) if power is None else f"10{str(power).translate(_SUPERSCRIPTS)}"
+
+
+def _spent(charge: int) -> float:
+    """Return ε of what is spent, as receipts do (`inEpsilon` of ``client/page/dom.js``)."""
+    return bound(charge / MICRO, 4)
+
+
+def _left(charge: int) -> float:
+    """Return ε of what is left, rounded down."""
+    return charge // 1000 / 1000
 
 
 def limits_of_one(survey: Survey) -> Iterator[Phrase]:
     """Yield what somebody who knows the other answers of a draw learns about one, for receipts."""
     for draw in survey.joint:
-        each = round(float(draw.spec["epsilon_each"]), 4)
+        each = bound(float(draw.spec["epsilon_each"]), 4)
         yield Phrase.of("receipt.drawn-together", n=draw.asks, each=each)
 
 
@@ -92,20 +98,17 @@ def presses(survey: Survey) -> Iterator[Phrase]:
     used = 0
     for times in range(1, _PRESSES + 1):
         after = spent_on([(survey, times)])
-        left = round((survey.cap - used) / MICRO, 4)
         if after > survey.cap:
-            following = round((after - used) / MICRO, 4)
-            if following <= left:  # in four digits
-                following, left = (after - used) / MICRO, (survey.cap - used) / MICRO
-            yield Phrase.of("cost.refused", next=following, left=left)
+            left = _left(survey.cap - used)
+            yield Phrase.of("cost.refused", next=_spent(after - used), left=left)
             return
         used = after
         yield Phrase.of(
             "cost.used",
             n=times,
-            spent=round(used / MICRO, 4),
-            cap=round(survey.cap / MICRO, 4),
-            left=round((survey.cap - used) / MICRO, 4),
+            spent=_spent(used),
+            cap=_spent(survey.cap),
+            left=_left(survey.cap - used),
         )
 
 
@@ -113,21 +116,20 @@ def costs(survey: Survey) -> Iterator[Phrase]:
     """Yield what one wave costs, and what a few cost where the device remembers."""
     yield Phrase.of(
         "cost.wave",
-        total=round(survey.charge / MICRO, 4),
-        parts=tuple(round(draw.randomizer.charge / MICRO, 4) for draw in survey.draws),
-        cap=round(survey.cap / MICRO, 4),
+        total=_spent(survey.charge),
+        parts=tuple(_spent(draw.randomizer.charge) for draw in survey.draws),
+        cap=_spent(survey.cap),
     )
     for draw in survey.joint:
         yield Phrase.of(
             "cost.drawn-together",
-            total=round(float(draw.spec["epsilon"]), 4),
+            total=bound(float(draw.spec["epsilon"]), 4),
             n=draw.asks,
-            each=round(float(draw.spec["epsilon_each"]), 4),
+            each=bound(float(draw.spec["epsilon_each"]), 4),
         )
     for waves in (2, 3, 4) if survey.memos else ():
         if spent_on([(survey, waves)]) <= survey.cap:
             worst, constant = (
-                bound(spent_on([(survey, waves)], stable=stable) / MICRO)
-                for stable in (False, True)
+                _spent(spent_on([(survey, waves)], stable=stable)) for stable in (False, True)
             )
             yield Phrase.of("cost.waves", n=waves, worst=worst, constant=constant)

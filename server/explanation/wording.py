@@ -9,7 +9,7 @@ from analysis.survey.question import Question
 from server.page_texts import Phrase, Value
 
 
-def bound(value: float, digits: int = 3) -> float:
+def bound(value: Fraction | float, digits: int = 3) -> float:
     """Return an upper bound to this many digits, rounded up so that it stays a bound."""
     return float(rounded_up(value, digits).replace(",", ""))
 

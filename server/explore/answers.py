@@ -5,7 +5,14 @@ from decimal import Decimal
 from analysis.charts import Mark, Series, icon_array, line_chart
 from analysis.privacy.accounting import PrivacyLoss
 from analysis.privacy.accounting.curves import Composition, composition
-from analysis.privacy.meaning import PRIORS, odds_table, of_100, percent, rounded_up
+from analysis.privacy.meaning import (
+    PRIORS,
+    odds_table,
+    of_100,
+    percent,
+    percent_at_most,
+    rounded_up,
+)
 from analysis.study import exploration
 from server.plan.parts import Figure, Part, Table
 from server.plan.pictures import METHODS
@@ -67,7 +74,11 @@ def meaning(epsilon: Decimal, belief: Decimal) -> Part:
                 "The same for other ε: what a belief becomes at most",
                 ["ε", "Odds e^ε, at most", *(f"a belief of {percent(one)}" for one in PRIORS)],
                 [
-                    [f"{row.epsilon:g}", rounded_up(row.odds), *map(percent, row.posteriors)]
+                    [
+                        f"{row.epsilon:g}",
+                        rounded_up(row.odds),
+                        *map(percent_at_most, row.posteriors),
+                    ]
                     for row in rows
                 ],
                 strong=[place for place, row in enumerate(rows) if row.epsilon == float(epsilon)],

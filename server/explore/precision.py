@@ -8,7 +8,7 @@ import numpy as np
 
 from analysis.charts import Mark, Series, line_chart
 from analysis.privacy.accounting import Total, group
-from analysis.privacy.meaning import percent, rounded_up, strongest_posterior
+from analysis.privacy.meaning import percent_at_most, rounded_up, strongest_posterior
 from analysis.study import exploration
 from analysis.study.exploration import Needed, Precision
 from analysis.survey.batches import SMALLEST_BATCH, SMALLEST_MINIMUM, Steps
@@ -116,7 +116,7 @@ def groups(epsilon: Decimal, respondents: Decimal, part: Decimal, points: Decima
                     [
                         str(people),
                         rounded_up(total.epsilon, 4),
-                        percent(strongest_posterior(0.5, total.epsilon)),
+                        percent_at_most(strongest_posterior(0.5, total.epsilon)),
                     ]
                     for people, total in zip(_SHARERS, shared, strict=True)
                 ],

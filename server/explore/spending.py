@@ -4,7 +4,13 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from analysis.charts import Mark, Series, line_chart, point_chart
-from analysis.privacy.meaning import Deployment, comparison, deployments, percent, rounded_up
+from analysis.privacy.meaning import (
+    Deployment,
+    comparison,
+    deployments,
+    percent_at_most,
+    rounded_up,
+)
 from analysis.study import exploration
 from analysis.study.exploration import Query
 from server.explore.fields import Wrong
@@ -108,7 +114,8 @@ def budget(cap: Decimal, epsilons: Sequence[Decimal]) -> Part:
     texts = [
         f"{accepted} of {len(queries)} queries were answered. They spent ε = {_plain(last.spent)} "
         f"of {cap}; ε = {_plain(last.left)} is left.",
-        f"All answers together can move a belief of 50 % to {percent(last.belief)} at most.",
+        "All answers together can move a belief of 50 % to "
+        f"{percent_at_most(last.belief)} at most.",
     ]
     if refused:
         first = queries[refused[0]]

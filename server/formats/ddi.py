@@ -6,6 +6,7 @@ Elements stand in the order of the schema (DDI Alliance, codebook.xsd, 2014).
 from importlib.metadata import version
 from xml.etree.ElementTree import Element, SubElement, indent, register_namespace, tostring
 
+from analysis.privacy.meaning import rounded_up
 from analysis.study.report_columns import HOW_TO_USE, ReportColumn
 from server.formats.table import ReportsTable, shortened
 
@@ -87,7 +88,8 @@ def _variable(data: Element, table: ReportsTable, number: int, column: ReportCol
         _add(asked, "qstnLit", table.survey.wording(question))
         told = (
             f"Randomized report by {question.mechanism.name}, ε = "
-            f"{question.randomizer.epsilon:.4g}. It is not the answer: do not tabulate it."
+            f"{rounded_up(question.randomizer.epsilon, 4)}. It is not the answer: do not tabulate "
+            "it."
         )
     else:
         told = (

@@ -321,8 +321,8 @@ def _overspends(spent: int, charge: int, cap: int) -> Refusal | None:
     return Refusal(
         "cap-exceeded",
         "respondent",
-        f"at most ε = {in_epsilon(cap):g} in total",
-        f"{in_epsilon(spent):g} spent and {in_epsilon(charge):g} more",
+        f"at most ε = {in_epsilon(cap).normalize():f} in total",
+        f"{in_epsilon(spent).normalize():f} spent and {in_epsilon(charge).normalize():f} more",
     )
 
 

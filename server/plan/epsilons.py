@@ -5,7 +5,7 @@ from itertools import groupby
 
 from analysis.charts import icon_array
 from analysis.core.domain import NO_ANSWER
-from analysis.core.epsilon import MICRO
+from analysis.core.epsilon import MICRO, micro
 from analysis.privacy.accounting import Total
 from analysis.privacy.meaning import (
     PRIORS,
@@ -15,6 +15,7 @@ from analysis.privacy.meaning import (
     odds,
     of_100,
     percent,
+    percent_at_most,
     rounded_up,
     strongest_posterior,
 )
@@ -167,7 +168,8 @@ def together(survey: Survey, question: Question, waves: int) -> str:
     often = "in one wave" if waves == 1 else f"in {waves} waves"
     return (
         f" All reports on it {often}{also} together have ε = {rounded_up(spent, 4)}, "
-        f"which moves a belief of 50 % to {percent(strongest_posterior(0.5, spent))} at most."
+        "which moves a belief of 50 % to "
+        f"{percent_at_most(strongest_posterior(0.5, spent))} at most."
     )
 
 
@@ -177,7 +179,7 @@ def _spent_on(draw: Question | JointDraw, told: Sequence[Question], waves: int) 
     part = [question for question in draw.questions if question.id in ids]
     if len(part) == len(draw.questions):
         return draw.spent(waves)
-    return waves * draw.charge_of(part) if part else 0
+    return waves * micro(draw.ratio_of(part)) if part else 0
 
 
 def _meaning_of(survey: Survey, question: Question, waves: int) -> Meaning:
@@ -201,7 +203,7 @@ def _meaning_of(survey: Survey, question: Question, waves: int) -> Meaning:
                 named,
                 of_100(row.p),
                 of_100(row.q),
-                f"{row.likelihood_ratio:.3g}",
+                rounded_up(row.likelihood_ratio),
                 *(
                     f"{percent(row.posterior(prior))} / {percent(row.posterior(prior, seen=False))}"
                     for prior in PRIORS

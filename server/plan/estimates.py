@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from analysis.core.epsilon import MICRO, TELLING
+from analysis.core.epsilon import TELLING
 from analysis.estimate.precision import Point
+from analysis.privacy.ledger import in_epsilon
 from analysis.study.planning import Sampled
 from analysis.study.planning.together import HALF_WIDTH, SLOPE_WIDTH, possible_draws
 from analysis.survey.survey import Survey
@@ -178,7 +179,7 @@ def power(asked: Asked) -> Part:
 
 def split(asked: Asked) -> Part:
     """Return the section on how to divide the cap over the questions, or why it cannot be."""
-    cap = f"the cap of {asked.survey.cap / MICRO:g}"
+    cap = f"the cap of {in_epsilon(asked.survey.cap).normalize():f}"
     try:
         rows = tables.split(asked)
     except ValueError as error:

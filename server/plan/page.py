@@ -7,7 +7,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from analysis.core.epsilon import MICRO
 from analysis.privacy.ledger import in_epsilon
-from analysis.privacy.meaning import percent, strongest_posterior
+from analysis.privacy.meaning import percent_at_most, strongest_posterior
 from analysis.survey.survey import spent_on
 from server.plan import epsilons, estimates
 from server.plan.parts import Part, cell
@@ -116,7 +116,7 @@ def lead(asked: Asked) -> str:
     spent = spent_on([(survey, waves)])
     cap = f"a cap of {in_epsilon(survey.cap).normalize():f}"
     within = f"of {cap}" if spent <= survey.cap else f"more than {cap}: nobody could answer all"
-    belief = percent(strongest_posterior(0.5, spent / MICRO))
+    belief = percent_at_most(strongest_posterior(0.5, spent / MICRO))
     return (
         f"{people} {often}, {100 * asked.level:g} % intervals; a respondent spends "
         f"ε = {in_epsilon(spent).normalize():f} in total, {within}. Whatever is asked of all these "

@@ -102,9 +102,9 @@ def test_both_limits_hold_for_all_answers_whatever_is_asked(survey: Survey) -> N
                 one.append(ratio)
     assert max(both) == joint.ratio <= exp_lower(Fraction(3))
     assert max(one) == joint.each <= exp_lower(Fraction(2))
-    assert draw.charge_of(survey.questions) == joint.charge
+    assert draw.ratio_of(survey.questions) == joint.ratio
     for question in survey.questions:
-        assert draw.charge_of([question]) == question.randomizer.charge
+        assert draw.ratio_of([question]) == question.randomizer.ratio
 
 
 def test_shares_and_means_are_unbiased(survey: Survey) -> None:

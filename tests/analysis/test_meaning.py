@@ -267,7 +267,7 @@ def test_with_a_delta_single_reports_can_exceed_e_to_the_epsilon() -> None:
     text = most_told(noisy)
     # 2.7558 / 3.7558 = .7337; with e it would be 73.1 %.
     assert text.startswith("No report is more than 2.76 times as likely")
-    assert "a belief of 50 % to about 73.4 % at most" in text
+    assert "a belief of 50 % to 73.4 % at most" in text
     assert "δ" not in text
     assert "probability" not in text
 

@@ -53,8 +53,10 @@ def test_each_mechanism_is_named_with_its_numbers_and_a_reference(
     survey = one_question.survey_of(mechanism, question)
     text = told(survey, Fieldwork(900))
     epsilon = survey.questions[0].randomizer.epsilon
-    numbers = rf"\({mechanism}; ε = {epsilon:.3g}, [^)]*[0-9][^)]*\) \[[0-9, ]+\]"
-    assert re.search(f"q by {re.escape(MECHANISMS[mechanism].called)} {numbers}", text), text
+    numbers = rf"\({mechanism}; ε = ([\d.]+), [^)]*[0-9][^)]*\) \[[0-9, ]+\]"
+    named = re.search(f"q by {re.escape(MECHANISMS[mechanism].called)} {numbers}", text)
+    assert named, text
+    assert epsilon <= float(named[1]) <= 1.001 * epsilon
     # References are numbered in the order in which they are cited, and each is listed.
     body, references = text.split(" References: ")
     cited = [int(one) for group in re.findall(r"\[([0-9, ]+)\]", body) for one in group.split(",")]

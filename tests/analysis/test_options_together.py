@@ -184,8 +184,8 @@ def test_options_are_frozen_and_checked(survey: Survey, read: Callable[[str], Su
     assert again.joint[0].randomizer == survey.joint[0].randomizer
     assert [question.place.part for question in again.questions if question.place] == [0, 4]
     (draw,) = survey.joint
-    assert draw.charge_of(survey.questions) == draw.randomizer.charge
-    assert draw.charge_of(survey.questions[:1]) == survey.questions[0].randomizer.charge
+    assert draw.ratio_of(survey.questions) == draw.randomizer.ratio
+    assert draw.ratio_of(survey.questions[:1]) == survey.questions[0].randomizer.ratio
     rows = {row.question: row for row in check(survey)}
     assert (rows["harm"].encoder, rows["harm"].channel) == ("multihot", "joint-bits")
     # For two options, reporting all sets of them alone is better; for six, drawing them together

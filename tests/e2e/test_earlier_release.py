@@ -114,7 +114,7 @@ def test_what_noise_with_a_delta_cost_is_shown_as_it_is(upgraded: Collector, kep
     assert DEVICE["memo"]["survey/noise-with-delta"]["spent"] == 2_000
     assert memo(page, "noise-with-delta")["spent"] == 42_194
     mine = kept.visit(f"{upgraded.url}/me")
-    expect(mine.locator("#surveys")).to_contain_text("ε = 0.043 of at most 0.2")
+    expect(mine.locator("#surveys")).to_contain_text("ε = 0.0422 of at most 0.2")
 
 
 @pytest.mark.parametrize("format_line", ["", "format = 2\n"])

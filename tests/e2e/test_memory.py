@@ -17,9 +17,11 @@ from analysis.core.channels.bits import Bits
 from analysis.core.channels.window import Window
 from analysis.core.encoders.categories import Hash, Index, Onehot
 from analysis.core.encoders.text import Bloom, Digest, Prefix
+from analysis.core.epsilon import MICRO
 from analysis.core.memory import Memory, pseudonym
 from analysis.core.randomizer import Randomizer
 from analysis.privacy.ledger import in_epsilon
+from analysis.privacy.meaning import rounded_up
 from analysis.survey.freeze import thaw
 from analysis.survey.survey import Survey, spent_on
 
@@ -167,7 +169,7 @@ def test_three_waves_keep_what_is_permanent_and_cost_what_is_proved(
         assert set(own["times"].values()) == {wave}
         for name_of, spent in (("spent", worst), ("constant", constant)):
             expect(page.locator(f'[data-filled="receipt.{name_of}"]')).to_contain_text(
-                f" {math.ceil(spent / 1000) / 1000:g}"
+                f" {rounded_up(spent / MICRO, 4)}"
             )
         (row,) = collector.ledger(name)
         assert row["respondent"] == pseudonym(secret, name)

@@ -19,9 +19,12 @@ from device import (
     what_was_sent,
 )
 from everything import with_page
+from javascript import Run
 from playwright.sync_api import Page, expect
 from watchers import check_places
 
+from analysis.core.epsilon import MICRO
+from analysis.privacy.meaning import rounded_up
 from server.store import Store
 
 REPORTS = "**/api/surveys/*/reports"
@@ -164,3 +167,10 @@ def test_the_contact_is_at_the_end_and_in_the_receipt(
     page = other.visit(collector.page(survey))
     answer(page, {"team": "lab"}, "refused")
     expect(page.locator("#ask")).to_contain_text("Ask Ada Example.")
+
+
+def test_spent_epsilon_is_rounded_up_as_the_server_rounds_it(run: Run) -> None:
+    spent = [0, 1, 999, 1_000, 42_194, 1_000_000, 1_333_334, 11_109_438, 99_999_999]
+    shown = run("page/dom.js", "return v.map(m.inEpsilon);", spent)
+    assert shown == [float(rounded_up(one / MICRO, 4)) for one in spent]
+    assert all(one <= round(above * MICRO) for one, above in zip(spent, shown, strict=True))

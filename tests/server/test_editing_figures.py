@@ -184,7 +184,7 @@ def test_one_wave_and_all_waves_are_compared_with_the_limit(
     assert post(browser, EDIT, **capped).status_code == 303
     costs = text_of(browser.get(EDIT, **HTTPS).text, "totals")
     assert re.search(
-        r"One ε = 2: odds of up to 8 to 1 .* 5: enough All planned \(2\) ε = 4 5: enough", costs
+        r"One ε = 2: odds of up to 7.39 to 1 .* 5: enough All planned \(2\) ε = 4 5: enough", costs
     )
     costs = text_of(browser.get(f"{EDIT}?waves=3", **HTTPS).text, "totals")
     assert "All planned (3) ε = 6 5: too low, since it is enough for 2" in costs

@@ -2,17 +2,21 @@
 
 import math
 import re
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+from analysis.core.epsilon import MICRO
 from analysis.privacy.one_wave import groups, readable_odds
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
 from server.cli import main
-from server.explanation import explained, tells, verdict
+from server.explanation import costs, explained, presses, tells, verdict
 from server.page_texts import LANGUAGES, numeral, told
+
+ROOT = Path(__file__).parents[2]
 
 
 def survey_of(tmp_path: Path, epsilons: list[float], asked_because: int = 0) -> Survey:
@@ -40,11 +44,11 @@ def test_eight_questions_at_4_cause_a_warning(tmp_path: Path) -> None:
     for command in (["check"], ["plan", "--respondents", "1000"]):
         said = "\n".join(messages(tmp_path, *command))
         # e^8 is 2,980.96, and e^32 is 7.9e13.
-        assert re.search(r'question "q0".*\("q1"\).* ε = 8 .* 2,981 to 1', said)
+        assert re.search(r'question "q0".*\("q1"\).* ε = 8 .* 2,990 to 1', said)
         assert re.search(
             r"all 8 questions of one wave spend ε = 32 .* more than a billion to 1", said
         )
-    assert len(re.findall("ε = 4 a report nearly reveals .* 55 to 1", "\n".join(
+    assert len(re.findall("ε = 4 a report nearly reveals .* 54.6 to 1", "\n".join(
         messages(tmp_path, "check")))) == 8  # fmt: skip
 
 
@@ -83,7 +87,7 @@ def test_the_first_sentence_follows_the_numbers_in_every_language(
         shown = [told(one, language) for one in sentences]
         assert not any("{" in one for one in shown)
         if sum(epsilons) == 32:
-            assert "2981" in shown[1]  # e^8, rounded up
+            assert "2990" in shown[1]  # e^8, rounded up
             assert "10¹⁴" in shown[-1]
 
 
@@ -91,9 +95,41 @@ def test_the_first_sentence_follows_the_numbers_in_every_language(
 def test_the_numbers_are_the_odds_rounded_up(tmp_path: Path, epsilon: float) -> None:
     (phrase,) = tells(survey_of(tmp_path, [epsilon]))
     odds = phrase.values["odds"]
-    assert math.exp(epsilon) - 1e-4 < odds <= math.ceil(math.exp(epsilon))
+    # Weights of 32 bits come within 1e-6 of e^ε.
+    assert math.exp(epsilon) * (1 - 1e-6) < odds <= math.exp(epsilon) * 1.01
     for language in LANGUAGES.values():
         assert numeral(odds, language) in told(phrase, language)
+
+
+# At 1.0986126 and 3.8864, e^ε is just above 3 and 48.7.
+@pytest.mark.parametrize("epsilon", [0.1, 1, 1.0986126, 2.5, 3.8864, 8, 14.9999, 20])
+def test_every_bound_on_a_page_is_one_and_the_same_odds_are_one_number(
+    tmp_path: Path, epsilon: float
+) -> None:
+    survey = survey_of(tmp_path, [epsilon])
+    (question,) = survey.questions
+    (said,) = tells(survey)
+    below = next(p for p in explained(question, False).after if "most" in p.values)
+    assert said.values["odds"] == below.values["most"]
+    assert question.randomizer.ratio <= below.values["most"] <= 1.01 * question.randomizer.ratio
+    spent, cap = Fraction(survey.charge, MICRO), Fraction(survey.cap, MICRO)
+    wave, *_ = costs(survey)
+    values = [wave.values["total"], *wave.values["parts"], next(presses(survey)).values["spent"]]
+    for shown in map(Fraction, map(repr, values)):
+        assert spent <= shown <= spent * Fraction("1.001")
+    assert Fraction(repr(wave.values["cap"])) >= cap
+    for after in presses(survey):
+        assert Fraction(repr(after.values["left"])) <= cap
+
+
+def test_every_file_rounds_a_bound_by_the_same_function() -> None:
+    """Millionths of ε are written in full by `in_epsilon`, or rounded up by `rounded_up`."""
+    otherwise = re.compile(
+        r"MICRO\)?:[.\d]*g}|epsilon:\.\d+g}|epsilon\([^{}]*\):g}|round\([^()]*/ MICRO"
+    )
+    files = [*ROOT.glob("server/**/*.py"), *ROOT.glob("analysis/study/**/*.py")]
+    assert len(files) > 200
+    assert [file.name for file in files if otherwise.search(file.read_text())] == []
 
 
 def test_all_words_of_a_verdict_differ_and_only_the_gentle_one_reassures() -> None:
@@ -129,12 +165,13 @@ def test_a_group_within_another_is_named_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("epsilon", "odds"),
     [
-        (1, "3 to 1"),
-        (4, "55 to 1"),
-        (11, "59,875 to 1"),
-        (12, "1,000,000 to 1"),
+        (1, "2.72 to 1"),
+        (4, "54.6 to 1"),
+        (11, "59,900 to 1"),
+        (12, "163,000 to 1"),
+        (20.8, "more than a billion to 1"),
         (32, "more than a billion to 1"),
     ],
 )
-def test_odds_are_readable_and_never_less_than_they_are(epsilon: int, odds: str) -> None:
-    assert readable_odds(epsilon * 1_000_000) == odds
+def test_odds_are_readable_and_never_less_than_they_are(epsilon: float, odds: str) -> None:
+    assert readable_odds(Fraction(math.exp(epsilon))) == odds

@@ -11,7 +11,7 @@ from analysis.privacy.meaning.belief import (
 )
 from analysis.privacy.meaning.deployment import Comparison, Deployment, comparison, deployments
 from analysis.privacy.meaning.frequencies import Odds, most_told, odds, sentences
-from analysis.privacy.meaning.numerals import of_100, percent, rounded_up
+from analysis.privacy.meaning.numerals import of_100, percent, percent_at_most, rounded_up
 
 __all__ = [
     "PRIORS",
@@ -28,6 +28,7 @@ __all__ = [
     "odds_table",
     "of_100",
     "percent",
+    "percent_at_most",
     "posterior",
     "rounded_up",
     "sentences",

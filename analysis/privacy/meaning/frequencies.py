@@ -18,7 +18,7 @@ from analysis.core.randomizer import Randomizer
 from analysis.mechanisms.base import Share
 from analysis.mechanisms.one_of_texts import text_share
 from analysis.privacy.meaning.belief import updated
-from analysis.privacy.meaning.numerals import of_100, percent, rounded_up
+from analysis.privacy.meaning.numerals import of_100, percent_at_most, rounded_up
 from analysis.survey.question import Question
 
 
@@ -111,9 +111,9 @@ def most_told(question: Question) -> str:
     randomizer = question.randomizer
     ratio = randomizer.ratio
     text = (
-        f"No report is more than {rounded_up(float(ratio))} times as likely under one answer as "
-        "under another; one moves a belief of 50 % to about "
-        f"{percent(updated(0.5, Fraction(1), 1 / ratio))} at most."
+        f"No report is more than {rounded_up(ratio)} times as likely under one answer as "
+        "under another; one moves a belief of 50 % to "
+        f"{percent_at_most(updated(0.5, Fraction(1), 1 / ratio))} at most."
     )
     if question.table is not None:
         text += (
@@ -124,7 +124,7 @@ def most_told(question: Question) -> str:
     if question.memo:
         text += (
             " For the reports of all waves together the bound is "
-            f"{rounded_up(float(randomizer.forever))} times, as long as the answer stays the same."
+            f"{rounded_up(randomizer.forever)} times, as long as the answer stays the same."
         )
     return text
 

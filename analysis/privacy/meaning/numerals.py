@@ -34,18 +34,40 @@ def percent(chance: Fraction | float) -> str:
         If `chance` is outside 0..1, or NaN.
     """
     share = float(100 * check_chance(chance, "chance"))
+    return _extreme(share) or f"{share:.3g} %"
+
+
+def percent_at_most(chance: Fraction | float) -> str:
+    """Return a probability as `percent` does, but rounded up: an upper bound stays one.
+
+    Raises
+    ------
+    ValueError
+        If `chance` is outside 0..1, or NaN.
+    """
+    # Without the last digits of a float, 75 % is not 75.1 %.
+    share = float(f"{float(100 * check_chance(chance, 'chance')):.12g}")
+    return _extreme(share) or f"{rounded_up(share)} %"
+
+
+def _extreme(share: float) -> str:
+    """Return how a percentage next to 0 or 100 is written; "" for others."""
     if 99.9 < share < 100:
         return "over 99.9 %"
-    return "under 0.1 %" if 0 < share < 0.1 else f"{share:.3g} %"
+    return "under 0.1 %" if 0 < share < 0.1 else ""
 
 
-def rounded_up(value: float, digits: int = 3) -> str:
-    """Return a number of at least 0, rounded up to `digits` digits, so that a bound stays one."""
+def rounded_up(value: Fraction | float, digits: int = 3) -> str:
+    """Return a number of at least 0, rounded up to `digits` digits, so that a bound stays one.
+
+    Everything that people read as "at most" goes through here: ε in four digits, odds in three.
+    """
     if not 0 < value < math.inf:
-        return f"{value:g}"
-    step = Fraction(10) ** (math.floor(math.log10(value)) + 1 - digits)
+        return f"{float(value):g}"
     # The exact binary value of a float is not used, so that 0.1 stays 0.1.
-    bound = float(math.ceil(Fraction(repr(value)) / step) * step)
+    exact = value if isinstance(value, Fraction) else Fraction(repr(value))
+    step = Fraction(10) ** (math.floor(math.log10(value)) + 1 - digits)
+    bound = float(math.ceil(exact / step) * step)
     return f"{bound:,.0f}" if 1000 <= bound < 1e9 else f"{bound:,.{digits + 1}g}"
 
 

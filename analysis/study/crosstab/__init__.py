@@ -20,6 +20,7 @@ from scipy.special import ndtri
 from analysis.estimate.columns import Column, check_columns
 from analysis.estimate.intervals import Interval, check_level, normal_interval
 from analysis.estimate.intervals.ratio import average_interval
+from analysis.privacy.meaning import rounded_up
 from analysis.study.crosstab.association import association_rows
 from analysis.study.crosstab.groups import Finding, contrasts, group_share
 from analysis.study.crosstab.pairs import MOST_VALUES, Pairs, pairs_of
@@ -195,7 +196,8 @@ def crosstab(
         raise CannotTell(
             f"{first.name} by {second.name}: too few respondents to distinguish the cells: with "
             f"{pairs.n_effective:.0f} a share is known to ± {half:.2f} only, at "
-            f"ε = {first.epsilon:.3g} and {second.epsilon:.3g}; for ± {WORTH} it takes {needed}",
+            f"ε = {rounded_up(first.epsilon)} and {rounded_up(second.epsilon)}; for ± {WORTH} it "
+            f"takes {needed}",
             pairs.n_effective,
             needed,
         )

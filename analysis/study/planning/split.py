@@ -19,6 +19,7 @@ from analysis.estimate.precision.check import check_respondents
 from analysis.estimate.precision.curves import EPSILONS, closed_variance
 from analysis.estimate.precision.truth import Stated, check_truth
 from analysis.mechanisms.base import Mechanism
+from analysis.privacy.ledger import in_epsilon
 from analysis.study.planning.half_width import expected
 from analysis.study.planning.redesign import is_best, with_epsilon
 from analysis.survey.question import Question
@@ -130,8 +131,8 @@ def split_cap(
     least = len(free) * int(SMALLEST * MICRO)
     if left < least * waves:
         raise ValueError(
-            f"cap must be at least {(spent + least * waves) / MICRO:g} for {waves} waves of these "
-            f"questions, got {cap:g}"
+            f"cap must be at least {in_epsilon(spent + least * waves):f} for {waves} waves of "
+            f"these questions, got {cap:g}"
         )
 
     def width(question: Question) -> float:
@@ -283,8 +284,8 @@ def _solved(parts: list[_Part], left: int) -> dict[str, tuple[float, float]]:
         least = sum(part.least for part in parts)
         if least > left:
             raise ValueError(
-                f"cap must leave at least {least / MICRO:g} for a wave of these questions, since "
-                f"weights have 32 bits, got {left / MICRO:g}"
+                f"cap must leave at least {in_epsilon(least):f} for a wave of these questions, "
+                f"since weights have 32 bits, got {in_epsilon(left):f}"
             )
         split = list(zip(parts, _split(parts, left), strict=True))
         for part, epsilon in split:
