@@ -37,7 +37,8 @@ def meaning(epsilon: Decimal, belief: Decimal) -> Part:
     return Part(
         [
             f"At ε = {epsilon}, a report is at most {rounded_up(told.odds)} times as likely under "
-            "one true answer as under the other. That holds whatever else somebody knows.",
+            "one true answer as under the other. That holds whatever else somebody knows, as long "
+            "as no other report depends on the same answer.",
             f"Of 100 people whose true answer is “yes”, {yes} send “yes”. Of 100 whose true answer "
             f"is “no”, {no} send “yes”, too.",
             f"Somebody believes that a person's true answer is “yes”, with {percent(prior)}. After "
