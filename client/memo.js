@@ -5,14 +5,15 @@
  * the disk before anything is sent, so that no crash draws again. It keeps no answer: of a draft it
  * has only the key, and the encrypted text is in the tab's name.
  */
-import { millionths } from './exact.js';
+import { millionths, sum } from './exact.js';
 import { keyOf } from './hashes.js';
 import { hex } from './random.js';
 import { FrozenReport } from './report.js';
 
 const TABLE = 'memo';
 const EMPTY = { spent: 0, constant: 0, cap: Infinity, waves: {}, times: {}, pending: [] };
-const place = (survey) => `survey/${survey.id}`;
+const START = 'survey/';
+const place = (survey) => START + survey.id;
 
 /** A record is not as this program writes it, so nobody can tell from it what was spent. */
 export class Damaged extends Error {}
@@ -74,16 +75,17 @@ export const transact = (act, mode = 'readwrite') => new Promise((resolve, rejec
 });
 
 /**
- * Changes what is kept under a key; `update` makes it of what was kept, undefined for nothing, and
- * of the secret at that moment.
+ * Changes what is kept under a key; `update` makes it of what was kept, undefined for nothing, of
+ * the secret at that moment, and of all keys and values.
  */
 export async function change(key, update) {
   let kept;
   await transact((table, reject) => {
-    const [secret, request] = [table.get('secret'), table.get(key)];
+    const [secret, keys, values] = [table.get('secret'), table.getAllKeys(), table.getAll()];
+    const request = table.get(key);
     request.onsuccess = () => {
       try {
-        kept = update(request.result, secret.result);
+        kept = update(request.result, secret.result, [keys.result, values.result]);
         if (kept === undefined) table.delete(key);
         else table.put(kept, key);
       } catch (error) {
@@ -162,8 +164,22 @@ const read = async (survey) =>
 const renewed = (memo, { title, privacy }, price) =>
   price.settled({ ...memo, title, cap: Math.min(memo.cap, privacy.cap) });
 
-/** Whether a wave would spend more than was promised. */
-const overspends = (memo, cost) => !(memo.spent + cost <= millionths(memo.cap));
+/** What was spent on other surveys of this address. @throws {Damaged} if nobody can tell. */
+const elsewhere = ([keys, values], survey) => sum(keys.map((key, at) =>
+  (String(key).startsWith(START) && key !== place(survey) ? whole(values[at]).spent : 0)));
+
+/** Whether a wave would spend more than was promised for the survey, or for the device. */
+function overspends(memo, cost, survey, all) {
+  const { device_cap: most } = survey.privacy;
+  return !(memo.spent + cost <= millionths(memo.cap))
+    || (most !== undefined && !(elsewhere(all, survey) + memo.spent + cost <= millionths(most)));
+}
+
+/** All keys and values. */
+async function everything() {
+  const found = await transact((table) => [table.getAllKeys(), table.getAll()], 'readonly');
+  return found.map(({ result }) => result);
+}
 
 /** Adds the `rid` of this wave's report, if it was drawn, and the reports that wait. */
 const known = (memo, wave) =>
@@ -174,7 +190,8 @@ export async function recall(survey, wave, price) {
   const old = await read(survey);
   const memo = renewed(old, survey, price);
   if (memo.spent > old.spent) await reduce(survey, (kept) => renewed(kept, survey, price));
-  return { ...known(memo, wave), spends: overspends(memo, price(memo.times).cost) };
+  const { cost } = price(memo.times);
+  return { ...known(memo, wave), spends: overspends(memo, cost, survey, await everything()) };
 }
 
 /**
@@ -185,10 +202,10 @@ export async function recall(survey, wave, price) {
  */
 export async function keepOnce(survey, wave, key, price, make) {
   let isDrawn = false;
-  const memo = await change(place(survey), (old, secret) => {
+  const memo = await change(place(survey), (old, secret, all) => {
     const before = renewed(whole(old), survey, price);
     const { cost, constant, times } = price(before.times);
-    if (before.waves[wave] || overspends(before, cost)) return before;
+    if (before.waves[wave] || overspends(before, cost, survey, all)) return before;
     if (secret !== secrets.get(key)) throw new Forgotten();
     isDrawn = true;
     const { text, content } = make();
@@ -250,8 +267,6 @@ export async function restart(survey) {
 export const alone = (survey, action) =>
   (navigator.locks && !tried ? navigator.locks.request(place(survey), action) : action());
 
-const START = 'survey/';
-
 /** Whether what is kept under a key is what this program keeps there. */
 function isRight(key, value) {
   if (key === 'secret') return isHex(value, 64);
@@ -261,8 +276,7 @@ function isRight(key, value) {
 
 /** What is kept of every survey that was answered here, and the keys of what is `damaged`. */
 export async function list() {
-  const found = await transact((table) => [table.getAllKeys(), table.getAll()], 'readonly');
-  const [keys, values] = found.map(({ result }) => result);
+  const [keys, values] = await everything();
   const entries = keys.map((key, at) => [key, values[at]]);
   const memos = entries.filter((entry) => isRight(...entry) && entry[0].startsWith(START));
   return {

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 
 from analysis.core.epsilon import MICRO
@@ -31,6 +31,21 @@ def too_low(survey: Survey) -> str:
         f"nobody could answer: one wave costs ε = {cost}, more than the cap of {cap}. Devices draw "
         f"no report that exceeds it. State cap = {cost} or more in [privacy]"
     )
+
+
+def asked_already(survey: Survey, alike: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Yield a warning for each other survey of the collector that asks the same questions.
+
+    `alike` has the ids of these questions, by the other surveys' ids (`Surveys.asked_already`).
+    """
+    for other, names in alike.items():
+        yield (
+            f"{survey.id}: survey {other} of this collector asks already: {', '.join(names)}. A "
+            "cap, a memory and its permanent draws belong to one survey's id, so whoever answers "
+            "both surveys spends the ε of both, and permanent draws begin anew. To ask the same "
+            f"people again, publish it under the id {other}; device_cap in [privacy] limits what a "
+            "device spends on all surveys together"
+        )
 
 
 def remarks(

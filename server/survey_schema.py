@@ -90,7 +90,7 @@ def _survey() -> Schema:
         {
             "id": IDENTIFIER,
             "title": TEXT,
-            "privacy": object_of({"cap": POSITIVE}),
+            "privacy": object_of({"cap": POSITIVE}, {"device_cap": POSITIVE}),
             "questions": {
                 "type": "array",
                 "items": {"anyOf": [reference("Question"), reference("Note")]},

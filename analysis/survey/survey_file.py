@@ -113,10 +113,23 @@ def _read(table: Table) -> dict[str, Any]:
     )
     if table.format > 1 and cap * MICRO % 1:
         raise privacy.error("cap", "a number of at most six decimals")
-    spec["privacy"] = {"cap": plain(cap)}
+    spec["privacy"] = {"cap": plain(cap)} | _read_device_cap(privacy, wave, page)
     privacy.finish()
     table.finish()
     return spec
+
+
+def _read_device_cap(privacy: Table, wave: Decimal, page: dict[str, bool]) -> dict[str, float]:
+    """Return the limit on what a device spends on all surveys of an address, if there is one."""
+    if privacy.peek("device_cap") is None:
+        return {}
+    if "kiosk" in page:
+        raise privacy.error("device_cap", "left out with kiosk, where each person begins anew")
+    least = f"a number of at least {wave.normalize():f}, which one wave costs"
+    most = privacy.number("device_cap", least, lambda most: most >= wave)
+    if most * MICRO % 1:
+        raise privacy.error("device_cap", "a number of at most six decimals")
+    return {"device_cap": plain(most)}
 
 
 def _whole_micro(epsilon: int | float) -> Decimal:

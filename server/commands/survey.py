@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from server.commands import database, form_of_table, print_message, print_table, record, survey_file
+from server.commands import (
+    PlaceType,
+    database,
+    form_of_table,
+    print_message,
+    print_table,
+    record,
+    survey_file,
+)
 from server.store import Place, Store
 
 if TYPE_CHECKING:
@@ -15,8 +23,13 @@ if TYPE_CHECKING:
 
 @click.command()
 @survey_file
+@click.option(
+    "--db",
+    type=PlaceType(),
+    help="Also name the questions that published surveys of this database ask already.",
+)
 @form_of_table
-def check(survey_file: Path, form: str) -> None:
+def check(survey_file: Path, db: Place | None, form: str) -> None:
     """Check a survey file; print mechanism and ε of each question.
 
     The command also prints what the next best mechanism would cost: how many times as many
@@ -33,6 +46,10 @@ def check(survey_file: Path, form: str) -> None:
     print_table(rows, columns, form)
     for remark in remarks(survey, checks):
         print_message(remark)
+    if db is not None:
+        store = Store(db)
+        warn_of_asked(store, survey)
+        store.close()
 
 
 @click.command()
@@ -87,6 +104,8 @@ def publish_in(store: Store, survey: "Survey", new_prices: bool = False) -> "tup
             f"{before[0][:12]}. The reports of both are never mixed: see --version"
         )
         warn_of_stopped(store, survey)
+    if new:
+        warn_of_asked(store, survey)
     return survey, new
 
 
@@ -96,6 +115,14 @@ def warn_of_cap(survey: "Survey") -> None:
 
     if survey.charge > survey.cap:
         print_message(f"{survey.id}: {too_low(survey)}")
+
+
+def warn_of_asked(store: Store, survey: "Survey") -> None:
+    """Name the questions that other surveys of the collector ask already."""
+    from server.remarks import asked_already
+
+    for remark in asked_already(survey, store.surveys.asked_already(survey)):
+        print_message(remark)
 
 
 def warn_of_stopped(store: Store, survey: "Survey") -> None:

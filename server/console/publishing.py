@@ -20,7 +20,7 @@ from server.console.precision import is_little, quick, told
 from server.editing.spending import up, wave_total
 from server.extensions import the_store
 from server.plain_words import how, term
-from server.remarks import on_page
+from server.remarks import asked_already, on_page
 from server.store.studies import DELETED
 
 #: The places in a template's texts that authors must fill in.
@@ -79,7 +79,10 @@ def ask_to_publish(survey_id: str) -> str:
         "publish.html",
         **of_draft(draft),
         checks=checks,
-        remarks=on_page(survey, checks),
+        remarks=[
+            *on_page(survey, checks),
+            *asked_already(survey, store.surveys.asked_already(survey)),
+        ],
         cap=up(reading.cap),
         total=f"{wave_total(survey):f}",
         planned=planned,

@@ -54,6 +54,11 @@ STUDY_FORM: Sections = {
             "If empty, the cost of one wave.",
         ),
         Number(
+            "privacy.device_cap",
+            "Most ε of a device, over all surveys of this address",
+            "If empty, there is no such limit. A device that is forgotten begins at 0.",
+        ),
+        Number(
             "results.minimum",
             "Show results from this many reports on",
             "If empty, 100; at least 20, and at least one step.",

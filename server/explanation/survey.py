@@ -127,6 +127,8 @@ def costs(survey: Survey) -> Iterator[Phrase]:
             n=draw.asks,
             each=bound(float(draw.spec["epsilon_each"]), 4),
         )
+    if "device_cap" in survey.spec["privacy"]:
+        yield Phrase.of("cost.device", most=bound(survey.spec["privacy"]["device_cap"], 4))
     for waves in (2, 3, 4) if survey.memos else ():
         if spent_on([(survey, waves)]) <= survey.cap:
             worst, constant = (

@@ -8,7 +8,7 @@ from typing import Any
 
 from analysis.survey.batches import Cell, Steps
 from analysis.survey.freeze import thaw
-from analysis.survey.survey import Survey
+from analysis.survey.survey import PILOT, Survey, asked_in
 from server.intake.decision import WHOLE, CellChange, Key
 from server.intake.wire import PROTOCOL
 from server.store.database import Database
@@ -100,6 +100,28 @@ class Surveys:
         priced = [version for version in versions if version.terms in answered]
         priced += [survey] * bool(priced)
         return sorted({draw.id for one in priced for draw in one.draws if draw.charged_as_stated})
+
+    def asked_already(self, survey: Survey) -> dict[str, list[str]]:
+        """Return the ids of its questions that other published surveys ask, by their surveys' ids.
+
+        A question is asked already if it has the same words, whatever its kind or its ε. Trials
+        and pilots, whose answers are made up, do not count.
+        """
+        own = {question.id: _words(question.spec) for question in survey.questions}
+        sql = (
+            "SELECT id, spec FROM survey WHERE id <> ? "
+            "AND id NOT IN (SELECT survey FROM study WHERE trial = 1) ORDER BY id, place"
+        )
+        alike: dict[str, list[str]] = {}
+        for other, frozen in self._database.query(sql, survey.id):
+            spec = json.loads(frozen)["survey"]
+            if PILOT in spec or survey.is_pilot:
+                continue
+            words = set[str]().union(*map(_words, asked_in(spec)))
+            alike.setdefault(other, []).extend(
+                name for name in own if own[name] & words and name not in alike.get(other, ())
+            )
+        return {other: names for other, names in alike.items() if names}
 
     def check_prices(self, survey: Survey) -> None:
         """Raise StoreError if another format changes prices for people who answered."""
@@ -365,3 +387,10 @@ class Surveys:
         """Return the state of each wave, in their order."""
         sql = "SELECT wave, state FROM wave WHERE survey = ? ORDER BY wave"
         return dict(self._database.query(sql, survey_id).fetchall())
+
+
+def _words(spec: dict[str, Any]) -> set[str]:
+    """Return the texts of a question in all languages, without case, marks and white space."""
+    text = spec["text"]
+    texts = text.values() if isinstance(text, dict) else [text]
+    return {"".join(filter(str.isalnum, one.casefold())) for one in texts} - {""}

@@ -81,6 +81,13 @@ MISTAKES = [
     (EPSILON, EPSILON + '\nmechanism = {name = "krr", p = 1}', 'unknown key "p", expec'),
     (CAP, "cap = 3.9", "[privacy]: cap must be a number of at least 4, the sum of epsilon"),
     (CAP, CAP + "\nlid = 1", '[privacy]: unknown key "lid", expected one of cap'),
+    (CAP, CAP + "\ndevice_cap = 3.9", "[privacy]: device_cap must be a number of at least 4, "),
+    (CAP, CAP + "\ndevice_cap = 5.0000001", "device_cap must be a number of at most six decimals"),
+    (
+        CAP,
+        CAP + "\ndevice_cap = 20\n[page]\nkiosk = true",
+        "device_cap must be left out with kiosk, where each person begins anew, got 20",
+    ),
     ("[privacy]\ncap = 12.0", "privacy = 3", "privacy must be a table, got 3"),
     (ID, ID + '\ncloses = "2026-12-31"', "closes must be a date such as 2026"),
     (ID, ID + '\nlanguages = ["en", "en"]', "languages must be a list of diff"),
@@ -172,6 +179,15 @@ def test_a_required_question_has_no_answer_only_if_it_can_be_hidden(survey_file:
     survey_file.write_text(text)
     spec = read_survey(survey_file).spec["questions"]
     assert [question["no_answer"] for question in spec] == [False, True, False]
+
+
+def test_the_limit_of_a_device_is_frozen_and_without_it_nothing_is(survey_file: Path) -> None:
+    before = read_survey(survey_file)
+    assert before.spec["privacy"] == {"cap": 12}
+    survey_file.write_text(survey_file.read_text().replace(CAP, f"{CAP}\ndevice_cap = 20.5"))
+    survey = read_survey(survey_file)
+    assert survey.spec["privacy"] == {"cap": 12, "device_cap": 20.5}
+    assert survey.version != before.version
 
 
 def test_three_tenths_fit_into_a_cap_of_three_tenths(survey_file: Path) -> None:

@@ -97,7 +97,7 @@ def test_a_deleted_question_is_brought_back_by_keyboard(
     add(page, "Where do you work?", "A number", "team")
     page.get_by_role("link", name="In the last 12 months").click()
     # Until the page of that question is here, the button would be that of the number.
-    expect(page.get_by_label("Id in data files")).to_have_value("harassed")
+    expect(page.locator("#form").get_by_label("Id in data files")).to_have_value("harassed")
     page.get_by_role("button", name="Delete").focus()
     page.keyboard.press("Enter")
     undo = page.get_by_role("button", name="Undo")

@@ -1,6 +1,7 @@
 """The command: its tables, its messages, and its exit codes."""
 
 import json
+import re
 from importlib import import_module
 from pathlib import Path
 
@@ -115,6 +116,21 @@ def test_whoever_publishes_is_told_that_nobody_can_answer_yet(survey_file: Path,
     assert told not in run("publish", survey_file, "--db", db).stderr
     assert run("close", "canteen", "--db", db).exit_code == 0
     assert told not in run("publish", survey_file, "--db", db).stderr
+
+
+def test_questions_that_another_survey_asks_already_are_named(survey_file: Path, db: Path) -> None:
+    told = r"next: survey canteen of this collector asks already: meat, cost\. .* ε of both"
+    assert run("publish", survey_file, "--db", db).exit_code == 0
+    assert "asks already" not in run("check", survey_file, "--db", db).stderr
+    other = survey_file.read_text().replace('id = "canteen"', 'id = "next"')
+    other = other.replace("Do you eat meat?", "do you eat  MEAT")
+    other = other.replace('id = "price"', 'id = "cost"')
+    other = other.replace("Which dish do you like best?", "Which dish?")
+    survey_file.write_text(other)
+    assert "asks already" not in run("check", survey_file).stderr
+    assert re.search(told, run("check", survey_file, "--db", db).stderr)
+    assert re.search(told, run("publish", survey_file, "--db", db).stderr)
+    assert "asks already" not in run("publish", survey_file, "--db", db).stderr  # nothing new
 
 
 def test_the_same_simulation_twice_stores_nothing_twice(

@@ -193,6 +193,16 @@ def test_a_cap_that_is_too_low_is_a_problem_and_no_error(signed_in: Browsers, st
     assert "Freeze and publish" not in page
 
 
+def test_a_draft_is_told_which_published_survey_asks_the_same(
+    signed_in: Browsers, survey_file: Path
+) -> None:
+    browser = signed_in("bob")
+    other = survey_file.read_text().replace('id = "canteen"', 'id = "next"', 1)
+    address = upload(browser, ("next.toml", other.encode())).headers["Location"]
+    page = browser.get(f"/surveys/{address.split('/')[2]}/publish", **HTTPS).text
+    assert "survey canteen of this collector asks already: meat, dish, price. A cap" in page
+
+
 def test_a_survey_is_uploaded_published_as_read_and_hidden_until_it_is_opened(
     signed_in: Browsers, app: Flask, store: Store
 ) -> None:
