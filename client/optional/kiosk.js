@@ -13,7 +13,9 @@ extras.watch = (startAgain) => {
     timers.forEach(clearTimeout);
     question.hidden = true;
   };
-  const touched = () => {
+  const touched = ({ target }) => {
+    // Once it asks, whoever touches anything else may be the next person.
+    if (!question.hidden && !question.contains(target)) return;
     stop();
     const ask = () => { question.hidden = false; };
     const empty = () => { stop(); startAgain(); };

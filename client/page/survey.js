@@ -83,7 +83,7 @@ function follow({ state }) {
   const wrong = pages.slice(from, step).find((page) => !isSkipped(page) && !canLeave(page));
   let place = wrong ? pages.indexOf(wrong) : step;
   while (isSkipped(pages[place])) place -= 1;
-  if (place !== from) show(pages[place]);
+  if (place !== from) goTo(pages[place]);
   else keepSteps(pages[place]);
 }
 
@@ -99,6 +99,12 @@ function show(page) {
   scrollTo(0, 0);
 }
 
+/** Shows a page; on a shared device the first screen is for the next person, who finds no answer. */
+function goTo(page) {
+  if (extras.watch && page === pages[0]) startAgain().catch(fail);
+  else show(page);
+}
+
 const current = () => pages.find(({ hidden }) => !hidden);
 
 /** Whether a page can be left for the next one; if not, it says why. */
@@ -111,7 +117,7 @@ const isSkipped = (page) =>
 function turn(step, from = current()) {
   let place = pages.indexOf(from) + step;
   while (isSkipped(pages[place])) place += step;
-  show(pages[place]);
+  goTo(pages[place]);
 }
 
 /** Draws a report of made-up answers for nobody: what fails has to fail before the first question. */

@@ -91,6 +91,28 @@ def test_next_person_finds_nothing_of_the_last(
     check_places(device.files(), MARKERS)
 
 
+@pytest.mark.parametrize("by", ["the page", "the browser"])
+def test_the_first_screen_has_nothing_of_whoever_went_back_to_it(
+    device: Profile, collector: Collector, by: str
+) -> None:
+    page = device.visit(collector.page(collector.publish(KIOSK)))
+    fill_in(page, PAGES[0] | PAGES[1])
+    secret = page.evaluate(READ_MEMO)["secret"]
+    first = page.locator("#explanation")
+    for _ in range(3):
+        if not first.is_visible():
+            if by == "the page":
+                page.locator('[data-turn="back"]:visible').click()
+            else:
+                page.go_back()
+    expect(first).to_be_visible()
+    expect_state(page, "ready")
+    assert page.locator("#age--number").input_value() == ""
+    assert page.locator("#answers input:checked").count() == 0
+    wait_for(page, lambda: page.evaluate(READ_MEMO).get("secret") not in (None, secret))
+    device.context.close()
+
+
 @pytest.mark.parametrize("at", ["questions", "review"])
 def test_person_who_leaves_before_the_end_leaves_nothing(
     device: Profile, collector: Collector, shared: str, at: str
@@ -222,6 +244,9 @@ def test_a_device_that_somebody_left_is_emptied_after_a_warning(
     expect(warning).to_be_hidden()
     page.clock.run_for(2_000)
     expect(warning).to_contain_text("Sind Sie noch da?")
+    # Whoever touches something else may be the next person already.
+    page.locator("h2:visible").first.click()
+    expect(warning).to_be_visible()
     warning.get_by_role("button").click()
     expect(warning).to_be_hidden()
     page.clock.run_for(80_000)

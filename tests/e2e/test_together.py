@@ -207,7 +207,7 @@ def test_answers_of_a_table_go_into_one_draw_and_cost_its_limit(
     assert all(len(reports[name]) == 1 for name in ("harassed", "told", "team"))
     receipt = page.locator("#receipt")
     expect(receipt).to_contain_text(
-        "3 answers are swapped together. Somebody who knows all of them"
+        "3 answers are swapped together. From what is sent of them, somebody who knows all but one"
     )
     expect(receipt).to_contain_text("learns at most ε = 1.5 about that one.")
     assert collector.ledger(survey)[0]["epsilon"] == "4"
