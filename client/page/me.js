@@ -39,9 +39,10 @@ function redraw() {
   fill(one('#damaged'), { names: damaged.join(', ') });
 }
 
-/** Saves what is shown as a file: no secret, and no report. */
+/** Saves what is shown as a file: no secret, no report, and no report's number. */
 function save() {
-  const surveys = memos.map(({ pending, ...kept }) => ({ ...kept, waiting: pending.length }));
+  const surveys = memos.map(({ pending, waves, ...kept }) =>
+    ({ ...kept, waves: Object.keys(waves).map(Number), waiting: pending.length }));
   saveFile('my-privacy.json', 'application/json', JSON.stringify({ surveys }, null, 2));
 }
 
