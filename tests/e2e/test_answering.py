@@ -47,7 +47,7 @@ def test_review_shows_each_answer_before_anything_leaves(page: Page, device: Dev
     expect_state(page, "ready")
     fill_in(page, ANSWERS)
     assert review(page) == SHOWN
-    expect(page.get_by_text("Nothing has left this page yet")).to_be_visible()
+    expect(page.get_by_text("No answer has left this page yet")).to_be_visible()
     assert device.posted() == []
 
 

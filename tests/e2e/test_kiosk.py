@@ -42,7 +42,7 @@ def next_person(page: Page) -> None:
 def in_memory(page: Page) -> bytes:
     """Return all that the page's program can still reach, as the browser's debugger sees it."""
     # When Playwright reads texts, `RegExp.input` is the last one that matched; now it is this.
-    expect(page.locator("#status")).to_contain_text("Nothing has left this page yet.")
+    expect(page.locator("#status")).to_contain_text("No answer has left this page yet.")
     debugger = page.context.new_cdp_session(page)
     parts: list[str] = []
     debugger.on("HeapProfiler.addHeapSnapshotChunk", lambda one: parts.append(one["chunk"]))
