@@ -79,6 +79,8 @@ def test_waiting_reports_are_counted(
     expect(entry.locator('[data-filled="me.constant"]')).to_be_visible()
     page.locator("#forget").click()
     expect(page.locator("#sure")).to_contain_text(": 1")
+    entry.get_by_role("link", name="Open the survey to send them").click()
+    expect(page).to_have_url(collector.page(surveys[1]))
 
 
 def test_nothing_is_sent_and_nothing_changed_by_looking(
