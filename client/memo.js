@@ -185,13 +185,22 @@ async function everything() {
 const known = (memo, wave) =>
   ({ ...memo, rid: memo.waves[wave], pending: memo.pending.map((text) => new FrozenReport(text)) });
 
-/** What is known of a survey, and whether one more wave, of this price, `spends` too much. */
+/**
+ * What is known of a survey, and whether one more wave, of this price, `spends` too much. If nobody
+ * can tell, since another survey's record is damaged, `damage` is the error: what waits still goes.
+ */
 export async function recall(survey, wave, price) {
   const old = await read(survey);
   const memo = renewed(old, survey, price);
   if (memo.spent > old.spent) await reduce(survey, (kept) => renewed(kept, survey, price));
-  const { cost } = price(memo.times);
-  return { ...known(memo, wave), spends: overspends(memo, cost, survey, await everything()) };
+  const entries = await everything();
+  let [spends, damage] = [true];
+  try {
+    spends = overspends(memo, price(memo.times).cost, survey, entries);
+  } catch (error) {
+    damage = error;
+  }
+  return { ...known(memo, wave), spends: spends, damage: damage };
 }
 
 /**

@@ -246,8 +246,11 @@ def _spent(survey: Survey, wave: int, cited: Cited) -> list[str]:
         )
     if wave > 1:
         constant, most = (spent_on([(survey, wave)], stable) / MICRO for stable in (True, False))
-        if_constant = f" (ε = {constant:.4g} if no answer changed)" * bool(forever)
-        told.append(f"{wave} waves together cost a respondent at most ε = {most:.4g}{if_constant}.")
+        if_constant = f" (ε = {rounded_up(constant, 4)} if no answer changed)" * bool(forever)
+        told.append(
+            f"{wave} waves together cost a respondent at most ε = {rounded_up(most, 4)}"
+            f"{if_constant}."
+        )
     return told
 
 

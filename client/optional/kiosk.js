@@ -5,7 +5,10 @@ import { extras } from '../page/questions.js';
 /** Seconds without a touch or a key: until the page asks, and until it is emptied. */
 const [ASKS, EMPTIES] = [75, 90];
 
-/** Empties the page once nobody has touched it for a while, if anybody has before. */
+/**
+ * Empties the page once nobody has touched it for a while, if anybody has before. `extras.rest` ends
+ * the waiting, for when the page is emptied otherwise.
+ */
 extras.watch = (startAgain) => {
   const question = one('#still-there');
   let timers = [];
@@ -14,8 +17,8 @@ extras.watch = (startAgain) => {
     question.hidden = true;
   };
   const touched = ({ target }) => {
-    // Once it asks, whoever touches anything else may be the next person.
-    if (!question.hidden && !question.contains(target)) return;
+    // Once it asks, whoever touches anything else may be the next person, unless they send.
+    if (!question.hidden && !question.contains(target) && !target.closest?.('#send')) return;
     stop();
     const ask = () => { question.hidden = false; };
     const empty = () => { stop(); startAgain(); };
@@ -24,4 +27,5 @@ extras.watch = (startAgain) => {
   for (const event of ['pointerdown', 'keydown', 'input', 'wheel', 'touchmove']) {
     document.addEventListener(event, touched, { capture: true, passive: true });
   }
+  extras.rest = stop;
 };

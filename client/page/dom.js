@@ -36,9 +36,6 @@ export function numeral(number, language = document.documentElement.lang) {
   return new Intl.NumberFormat(known, options).format(number);
 }
 
-/** Has a link lead to the page of a survey. */
-export const leadTo = (link, id) => { link.href = `/s/${encodeURIComponent(id)}`; };
-
 /** Millionths of ε as people read them, rounded up to four digits. */
 export function inEpsilon(millionths) {
   const step = 10 ** Math.max(0, String(millionths).length - 4);

@@ -1,7 +1,7 @@
 /** "My privacy": what this device has given to all surveys of this address, added up here. */
 import { sum } from '../exact.js';
 import * as memo from '../memo.js';
-import { all, fill, inEpsilon, leadTo, offerLanguages, one, saveFile, showState } from './dom.js';
+import { all, fill, inEpsilon, offerLanguages, one, saveFile, showState } from './dom.js';
 
 const part = (name, within) => one(`[data-filled="me.${name}"]`, within);
 let [memos, damaged] = [[], []];
@@ -17,13 +17,13 @@ const fail = (error) => say('broken', { reason: error.message });
 
 /** One survey; its title is in the language that is shown, if the author gave one. */
 function entryOf({ id, title = id, spent, constant, cap, waves, pending }) {
-  const entry = one('#one-survey').content.cloneNode(true);
+  const entry = document.importNode(one('#one-survey').content, true);
   const [total, least, most] = [spent, constant, Math.round(cap * 1e6)].map(inEpsilon);
   const values = { spent: total, constant: least, cap: most, n: pending.length };
   for (const text of all('[data-filled]', entry)) fill(text, values);
   part('constant', entry).hidden = constant === spent;
   one('[data-part="waiting"]', entry).hidden = pending.length === 0;
-  leadTo(one('a', entry), id);
+  one('a', entry).pathname += encodeURIComponent(id);
   const titles = typeof title === 'string' ? [title] : Object.values(title);
   one('h2', entry).append(title[document.documentElement.lang] ?? titles[0]);
   one('[data-part="waves"]', entry).append(Object.keys(waves).join(', '));

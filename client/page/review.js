@@ -37,6 +37,7 @@ export function remember(found) {
   drawn = sent && found;
   one('#review dl').replaceChildren();
   one('#receipt').hidden = true;
+  one('#receipt-rid').textContent = '';
   sent?.toggleAttribute('open', false);
   one('#sent tbody')?.replaceChildren();
   showSent();

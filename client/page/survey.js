@@ -245,6 +245,7 @@ async function begin() {
   keepSteps(pages[0]);
   sendEarlier(recall);
   if (isOther(known)) return askAboutOther(known);
+  if (known.damage && !known.rid) throw known.damage;
   if (known.rid || known.spends) {
     await memo.dropDraft(survey);
     return finish(known);
@@ -299,6 +300,7 @@ function beginAnew() {
 }
 
 async function startAgain() {
+  extras.rest();
   leave();
   resetLanguage();
   await memo.dropDraft(survey);

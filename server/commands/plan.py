@@ -238,6 +238,8 @@ def _tell(table: str, asked: "Asked", rows: Iterable[Any]) -> None:
 
 
 def _messages(row: "Plan") -> Iterable[str]:
+    from analysis.privacy.meaning import rounded_up
+
     if row.floor is not None and row.floor >= 1:
         yield "these respondents are too few to find any text; give candidates"
     elif row.floor is not None:
@@ -247,7 +249,7 @@ def _messages(row: "Plan") -> Iterable[str]:
         )
     if row.cheaper == "fresh":
         yield (
-            f"{row.waves} waves cost up to ε = {row.epsilon_waves:.3g} with a memory, and "
-            f"{row.epsilon_fresh:.3g} with fresh draws; the memory costs less "
-            f"({row.epsilon_if_constant:.3g}) only if answers do not change"
+            f"{row.waves} waves cost up to ε = {rounded_up(row.epsilon_waves)} with a memory, and "
+            f"{rounded_up(row.epsilon_fresh)} with fresh draws; the memory costs less "
+            f"({rounded_up(row.epsilon_if_constant)}) only if answers do not change"
         )

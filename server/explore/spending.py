@@ -39,11 +39,11 @@ def draws(questions: Decimal, total: Decimal, each: Decimal) -> Part:
     pairs = [row for row in found.rows if row.pair is not None]
     texts = [
         f"{n} yes-no questions cost ε = {total} together. With a draw for each, one question has "
-        f"ε = {found.alone:.4g}. Then it takes {found.separate:,} people to know a share to ± 5 "
-        "points.",
+        f"ε = {rounded_up(found.alone, 4)}. Then it takes {found.separate:,} people to know a "
+        "share to ± 5 points.",
         f"One draw for all of them takes {_number(one.share)} people. Its total is the same. "
         f"Somebody who knows all other answers of a person learns at most ε = {each} about the "
-        f"last one, instead of {found.alone:.4g}.",
+        f"last one, instead of {rounded_up(found.alone, 4)}.",
     ]
     if one.share_saving >= 1:
         texts.append(
@@ -84,7 +84,7 @@ def draws(questions: Decimal, total: Decimal, each: Decimal) -> Part:
                 ["ε of one answer", "a share", "a pair", "share: times fewer", "pair: times fewer"],
                 [
                     [
-                        f"{row.epsilon_each:.4g}",
+                        rounded_up(row.epsilon_each, 4),
                         _number(row.share),
                         _number(row.pair),
                         f"{row.share_saving:.3g}",

@@ -8,6 +8,7 @@ from analysis.charts import Mark, Series, dot_plot, line_chart
 from analysis.core.domain import Estimand
 from analysis.estimate.precision import Point
 from analysis.privacy.accounting import Composition
+from analysis.privacy.meaning import rounded_up
 from analysis.study.planning import Sampled, Tradeoff
 from analysis.study.planning.together import PossibleDraw
 from analysis.survey.question import Question
@@ -102,7 +103,7 @@ def epsilon_chart(question: Question, points: Sequence[Point], unit: str = "") -
         log_x=True,
         log_y=True,
         y_unit="" if is_number else "%",
-        marks=[Mark(f"ε = {planned:.3g}", x=planned)],
+        marks=[Mark(f"ε = {rounded_up(planned)}", x=planned)],
     )
 
 

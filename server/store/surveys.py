@@ -107,6 +107,8 @@ class Surveys:
         A question is asked already if it has the same words, whatever its kind or its ε. Trials
         and pilots, whose answers are made up, do not count.
         """
+        if survey.is_pilot:
+            return {}
         own = {question.id: _words(question.spec) for question in survey.questions}
         sql = (
             "SELECT id, spec FROM survey WHERE id <> ? "
@@ -115,7 +117,7 @@ class Surveys:
         alike: dict[str, list[str]] = {}
         for other, frozen in self._database.query(sql, survey.id):
             spec = json.loads(frozen)["survey"]
-            if PILOT in spec or survey.is_pilot:
+            if PILOT in spec:
                 continue
             words = set[str]().union(*map(_words, asked_in(spec)))
             alike.setdefault(other, []).extend(

@@ -12,6 +12,7 @@ from narrowing import not_none
 from analysis.estimate.estimates import estimates
 from analysis.mechanisms import MECHANISMS
 from analysis.mechanisms.together import together
+from analysis.privacy.meaning import rounded_up
 from analysis.study.methods import Fieldwork, methods
 from analysis.study.references import REFERENCES
 from analysis.survey.survey import Survey
@@ -141,5 +142,6 @@ def test_a_panel_says_what_its_waves_cost() -> None:
     assert "copy of the answers to q (ε_forever = 2) for all waves" in text
     law = survey.questions[0].randomizer
     constant, most = (law.spent(3, stable) / 1e6 for stable in (True, False))
-    assert f"3 waves together cost a respondent at most ε = {most:.4g} (ε = {constant:.4g} " in text
+    assert f"3 waves together cost a respondent at most ε = {rounded_up(most, 4)} " in text
+    assert f"(ε = {rounded_up(constant, 4)} if no answer changed)" in text
     assert constant < 2 < most

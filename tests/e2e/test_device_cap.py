@@ -26,7 +26,7 @@ def test_a_device_stops_at_its_limit_over_all_surveys_of_the_address(
     page = device.visit(collector.page(second))
     expect_closed(page, "spent")
     told = page.locator('[data-state="spent"]')
-    expect(told).to_contain_text("this one alone and all together")
+    expect(told).to_contain_text("all surveys of this address together")
     assert len(device.posted()) == 1
     # A survey without such a limit is answered, and what it costs counts for the others.
     answer(device.visit(collector.page(free)), CANARIES)
@@ -41,10 +41,18 @@ def test_a_device_stops_at_its_limit_over_all_surveys_of_the_address(
     assert len(device.posted()) == 3
 
 
-def test_of_two_surveys_that_race_for_the_last_of_a_device_one_draws(
+def test_a_device_may_spend_all_of_its_limit(device: Device, collector: Collector) -> None:
+    exact = SURVEY.replace("[privacy]", "[privacy]\ndevice_cap = 10")
+    for name in [collector.publish(exact) for _ in range(2)]:
+        answer(device.visit(collector.page(name)), CANARIES)
+    expect_closed(device.visit(collector.page(collector.publish(exact))), "spent")
+    assert len(device.posted()) == 2
+
+
+def test_a_page_that_was_open_before_draws_nothing_beyond_the_limit(
     device: Device, collector: Collector
 ) -> None:
-    limited = SURVEY.replace("[privacy]", "[privacy]\ndevice_cap = 9")
+    limited = SURVEY.replace("[privacy]", "[privacy]\ndevice_cap = 9.999999")
     names = [collector.publish(limited) for _ in range(2)]
     tabs = [device.visit(collector.page(name)) for name in names]
     for tab in tabs:
@@ -57,3 +65,20 @@ def test_of_two_surveys_that_race_for_the_last_of_a_device_one_draws(
     expect_state(tabs[1], "spent")
     assert len(device.posted()) == 1
     assert tabs[0].evaluate(READ_MEMO)[f"survey/{names[0]}"]["spent"] == 5_000_000
+
+
+def test_a_report_that_waits_goes_although_another_survey_is_damaged(
+    device: Device, collector: Collector
+) -> None:
+    survey = collector.publish(SURVEY.replace("[privacy]", "[privacy]\ndevice_cap = 20"))
+    device.context.route("**/reports", lambda route: route.abort())
+    page = device.visit(collector.page(survey))
+    answer(page, CANARIES, "waiting")
+    page.evaluate(WRITE_MEMO, ["survey/another", {"spent": "5"}])
+    device.context.unroute("**/reports")
+    page.reload()
+    expect_state(page, "stored")
+    collector.open_wave(survey, 2)
+    page.reload()
+    expect_closed(page, "damaged")
+    assert collector.stored(survey) == 1

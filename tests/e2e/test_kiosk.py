@@ -262,3 +262,10 @@ def test_a_device_that_somebody_left_is_emptied_after_a_warning(
     fresh = page.evaluate(READ_MEMO)["secret"]
     page.clock.run_for(200_000)
     assert page.evaluate(READ_MEMO)["secret"] == fresh
+    # Whoever ends while the page asks does not have the next person's page emptied.
+    fill_in(page, PAGES[0])
+    page.clock.run_for(76_000)
+    expect(warning).to_be_visible()
+    page.locator("#next-person").click()
+    expect_state(page, "ready")
+    expect(warning).to_be_hidden()

@@ -54,7 +54,7 @@ def check_percent(cell: str, share: float) -> None:
 
 def check_bound(cell: str, value: float) -> None:
     """Check that a cell states a bound, rounded up in its third digit or a later one."""
-    if cell == "over 99.9 %":
+    if cell == "less than 100 %":
         assert 99.9 < value < 100
         return
     assert value * (1 - 1e-6) <= number(cell) <= value * 1.01 + 1e-9

@@ -125,7 +125,8 @@ def test_every_bound_on_a_page_is_one_and_the_same_odds_are_one_number(
 def test_every_file_rounds_a_bound_by_the_same_function() -> None:
     """Millionths of ε are written in full by `in_epsilon`, or rounded up by `rounded_up`."""
     otherwise = re.compile(
-        r"MICRO\)?:[.\d]*g}|epsilon:\.\d+g}|epsilon\([^{}]*\):g}|round\([^()]*/ MICRO"
+        r"MICRO\)?:[.\d]*g}|ε = {[^{}]*:\.\d+g}|(epsilon\w*|cost|alone|constant):\.\d+g}|"
+        r"round\([^()]*/ MICRO"
     )
     files = [*ROOT.glob("server/**/*.py"), *ROOT.glob("analysis/study/**/*.py")]
     assert len(files) > 200

@@ -34,7 +34,9 @@ def percent(chance: Fraction | float) -> str:
         If `chance` is outside 0..1, or NaN.
     """
     share = float(100 * check_chance(chance, "chance"))
-    return _extreme(share) or f"{share:.3g} %"
+    if 99.9 < share < 100:
+        return "over 99.9 %"
+    return "under 0.1 %" if 0 < share < 0.1 else f"{share:.3g} %"
 
 
 def percent_at_most(chance: Fraction | float) -> str:
@@ -47,14 +49,7 @@ def percent_at_most(chance: Fraction | float) -> str:
     """
     # Without the last digits of a float, 75 % is not 75.1 %.
     share = float(f"{float(100 * check_chance(chance, 'chance')):.12g}")
-    return _extreme(share) or f"{rounded_up(share)} %"
-
-
-def _extreme(share: float) -> str:
-    """Return how a percentage next to 0 or 100 is written; "" for others."""
-    if 99.9 < share < 100:
-        return "over 99.9 %"
-    return "under 0.1 %" if 0 < share < 0.1 else ""
+    return "less than 100 %" if 99.9 < share < 100 else f"{rounded_up(share)} %"
 
 
 def rounded_up(value: Fraction | float, digits: int = 3) -> str:
@@ -68,7 +63,7 @@ def rounded_up(value: Fraction | float, digits: int = 3) -> str:
     exact = value if isinstance(value, Fraction) else Fraction(repr(value))
     step = Fraction(10) ** (math.floor(math.log10(value)) + 1 - digits)
     bound = float(math.ceil(exact / step) * step)
-    return f"{bound:,.0f}" if 1000 <= bound < 1e9 else f"{bound:,.{digits + 1}g}"
+    return f"{bound:,.0f}" if step >= 1 and bound <= 1e9 else f"{bound:,.{digits + 1}g}"
 
 
 def check_chance(chance: Fraction | float, name: str) -> Fraction:

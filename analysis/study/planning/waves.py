@@ -10,6 +10,7 @@ from analysis.mechanisms.hashed_krr import LONGEST_FOUND
 from analysis.privacy.accounting import Composition, Total, composed, shuffled
 from analysis.privacy.ledger import Totals
 from analysis.privacy.ledger.totals import losses
+from analysis.privacy.meaning import rounded_up
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey, spent_on
 
@@ -115,7 +116,7 @@ def costs_of_waves(question: Question, most: int = 6) -> str:
     worst = [question.spent(n) / MICRO for n in waves]
     constant = [question.spent(n, stable=True) / MICRO for n in waves]
     fresh = [n * question.randomizer.charge / MICRO for n in waves]
-    changing, same = (", ".join(f"{cost:.3g}" for cost in costs) for costs in (worst, constant))
+    changing, same = (", ".join(rounded_up(cost) for cost in costs) for costs in (worst, constant))
     text = f"1 to {most} waves cost ε = {changing} together"
     if question.stable:
         text += ", as its answer cannot change"
