@@ -93,7 +93,7 @@ def test_waves_cost_what_will_be_charged(tmp_path: Path) -> None:
     assert planned(three, 2000, 4)["q"].cheaper == "fresh"
     told = costs_of_waves(three.questions[0])
     assert told.startswith(
-        "1 to 6 waves cost ε = 1, 2.14, 3.21, 4.35, 5.42, 6.63 together, 1, 1.66"
+        "1 to 6 waves cost ε = 1, 2.14, 3.22, 4.35, 5.43, 6.64 together, 1, 1.67"
     )
     assert told.endswith("fresh draws would cost less for 2, 3, 4, 5, 6 waves")
 
