@@ -2,8 +2,9 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from itertools import combinations
+from typing import Any
 
 from analysis.core.epsilon import MICRO
 from analysis.core.randomizer import is_weak
@@ -14,10 +15,11 @@ from analysis.privacy.one_wave import readable_odds, warnings_of_totals
 from analysis.study.planning import costs_of_waves, warnings
 from analysis.study.planning.together import suggestion
 from analysis.survey.check import Check
+from analysis.survey.document import by_language
 from analysis.survey.joint_draw import JointDraw
 from analysis.survey.question import Question
 from analysis.survey.study_file import missing
-from analysis.survey.survey import Survey, spent_on
+from analysis.survey.survey import PILOT, Survey, asked_in, spent_on
 from server.clock import today
 from server.editing.conditions import named
 from server.editing.spending import MANY, waves_within
@@ -33,19 +35,41 @@ def too_low(survey: Survey) -> str:
     )
 
 
-def asked_already(survey: Survey, alike: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """Yield a warning for each other survey of the collector that asks the same questions.
+def asked_already(survey: Survey, others: Iterable[dict[str, Any]]) -> Iterator[str]:
+    """Yield a warning for each other survey that asks the same questions, by their words.
 
-    `alike` has the ids of these questions, by the other surveys' ids (`Surveys.asked_already`).
+    Parameters
+    ----------
+    others : iterable
+        The frozen texts of the collector's other surveys. Pilots, whose answers are made up, do
+        not count.
     """
-    for other, names in alike.items():
+    alike: dict[str, set[str]] = {}
+    for other in others:
+        words = set[str]().union(*map(_words, asked_in(other)))
+        alike.setdefault(other["id"], set()).update(
+            question.id
+            for question in survey.questions
+            if not survey.is_pilot and PILOT not in other and _words(question.spec) & words
+        )
+    for other_id, ids in alike.items():
+        if not ids:
+            continue
+        names = ", ".join(question.id for question in survey.questions if question.id in ids)
         yield (
-            f"{survey.id}: survey {other} of this collector asks already: {', '.join(names)}. A "
-            "cap, a memory and its permanent draws belong to one survey's id, so whoever answers "
-            "both surveys spends the ε of both, and permanent draws begin anew. To ask the same "
-            f"people again, publish it under the id {other}; device_cap in [privacy] limits what a "
+            f"{survey.id}: survey {other_id} of this collector asks already: {names}. A cap, a "
+            "memory and its permanent draws belong to one survey's id, so whoever answers both "
+            "surveys spends the ε of both, and permanent draws begin anew. To ask the same people "
+            f"again, publish it under the id {other_id}; device_cap in [privacy] limits what a "
             "device spends on all surveys together"
         )
+
+
+def _words(spec: dict[str, Any]) -> set[str]:
+    """Return a question's text in each language after its matrix's: letters and digits alone."""
+    matrix = by_language(spec.get("matrix", ""))
+    texts = [matrix.get(tag, "") + text for tag, text in by_language(spec["text"]).items()]
+    return {"".join(filter(str.isalnum, text.casefold())) for text in texts} - {""}
 
 
 def remarks(

@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from difflib import get_close_matches
 from pathlib import Path
@@ -157,7 +157,7 @@ class Table:
             if told:
                 raise self.error(key, f"a table with {', '.join(told)}")
         value = self.take(key, fits, f"a text that is not empty{each}", default)
-        texts = value.values() if isinstance(value, dict) else [value]
+        texts = by_language(value).values()
         if any(_CONTROL.search(text) for text in texts if text):
             raise self.error(key, "a text without control characters")
         if not may_tell_answers and any(ANSWER_MARK in text for text in texts if text):
@@ -221,3 +221,8 @@ class Table:
 def plain(number: Decimal) -> int | float:
     """Return a number in the form of JSON, in which whole numbers have no point."""
     return int(number) if number == number.to_integral_value() else float(number)
+
+
+def by_language(text: Any) -> Mapping[str, Any]:
+    """Return the forms of a text by the tags of their languages; a text without any under ""."""
+    return text if isinstance(text, dict) else {"": text}

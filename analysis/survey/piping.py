@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from analysis.core.memory import is_stable
-from analysis.survey.document import ANSWER_MARK, ID, Table
+from analysis.survey.document import ANSWER_MARK, ID, Table, by_language
 from analysis.survey.kinds import KINDS
 
 #: The keys of an entry whose texts may repeat an earlier answer.
@@ -52,8 +52,7 @@ def without_answers(text: str) -> str:
 
 def answers_told(entry: Mapping[str, Any]) -> set[str]:
     """Return the ids of the questions whose answers the texts of a frozen entry repeat."""
-    values = [entry.get(key, "") for key in KEYS]
-    texts = [text for one in values for text in (one.values() if isinstance(one, dict) else [one])]
+    texts = [text for key in KEYS for text in by_language(entry.get(key, "")).values()]
     return {name for text in texts for name, _ in _PIECE.findall(text)}
 
 
@@ -78,8 +77,7 @@ def check_pieces(table: Table, entry: Mapping[str, Any], earlier: Mapping[str, A
         depends on an answer.
     """
     for key in KEYS:
-        value = entry.get(key, "")
-        for language, text in value.items() if isinstance(value, dict) else [("", value)]:
+        for language, text in by_language(entry.get(key, "")).items():
             if ANSWER_MARK not in text:
                 continue
             _check_text(table, f"{key}.{language}" if language else key, text, earlier)

@@ -121,7 +121,7 @@ def warn_of_asked(store: Store, survey: "Survey") -> None:
     """Name the questions that other surveys of the collector ask already."""
     from server.remarks import asked_already
 
-    for remark in asked_already(survey, store.surveys.asked_already(survey)):
+    for remark in asked_already(survey, store.surveys.others(survey.id)):
         print_message(remark)
 
 

@@ -81,7 +81,7 @@ def ask_to_publish(survey_id: str) -> str:
         checks=checks,
         remarks=[
             *on_page(survey, checks),
-            *asked_already(survey, store.surveys.asked_already(survey)),
+            *asked_already(survey, store.surveys.others(survey.id)),
         ],
         cap=up(reading.cap),
         total=f"{wave_total(survey):f}",

@@ -1,14 +1,14 @@
 """Surveys, their versions and waves."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
 from analysis.survey.batches import Cell, Steps
 from analysis.survey.freeze import thaw
-from analysis.survey.survey import PILOT, Survey, asked_in
+from analysis.survey.survey import Survey
 from server.intake.decision import WHOLE, CellChange, Key
 from server.intake.wire import PROTOCOL
 from server.store.database import Database
@@ -101,29 +101,14 @@ class Surveys:
         priced += [survey] * bool(priced)
         return sorted({draw.id for one in priced for draw in one.draws if draw.charged_as_stated})
 
-    def asked_already(self, survey: Survey) -> dict[str, list[str]]:
-        """Return the ids of its questions that other published surveys ask, by their surveys' ids.
-
-        A question is asked already if it has the same words, whatever its kind or its ε. Trials
-        and pilots, whose answers are made up, do not count.
-        """
-        if survey.is_pilot:
-            return {}
-        own = {question.id: _words(question.spec) for question in survey.questions}
+    def others(self, survey_id: str) -> Iterator[dict[str, Any]]:
+        """Yield the frozen texts of all other surveys' versions, without trials, in order."""
         sql = (
-            "SELECT id, spec FROM survey WHERE id <> ? "
+            "SELECT spec FROM survey WHERE id <> ? "
             "AND id NOT IN (SELECT survey FROM study WHERE trial = 1) ORDER BY id, place"
         )
-        alike: dict[str, list[str]] = {}
-        for other, frozen in self._database.query(sql, survey.id):
-            spec = json.loads(frozen)["survey"]
-            if PILOT in spec:
-                continue
-            words = set[str]().union(*map(_words, asked_in(spec)))
-            alike.setdefault(other, []).extend(
-                name for name in own if own[name] & words and name not in alike.get(other, ())
-            )
-        return {other: names for other, names in alike.items() if names}
+        for (frozen,) in self._database.query(sql, survey_id):
+            yield json.loads(frozen)["survey"]
 
     def check_prices(self, survey: Survey) -> None:
         """Raise StoreError if another format changes prices for people who answered."""
@@ -389,10 +374,3 @@ class Surveys:
         """Return the state of each wave, in their order."""
         sql = "SELECT wave, state FROM wave WHERE survey = ? ORDER BY wave"
         return dict(self._database.query(sql, survey_id).fetchall())
-
-
-def _words(spec: dict[str, Any]) -> set[str]:
-    """Return the texts of a question in all languages, without case, marks and white space."""
-    text = spec["text"]
-    texts = text.values() if isinstance(text, dict) else [text]
-    return {"".join(filter(str.isalnum, one.casefold())) for one in texts} - {""}

@@ -1,4 +1,4 @@
-"""Remarks on the console's pages name questions by their own words."""
+"""Remarks name questions by their own words, and surveys that ask the same."""
 
 import re
 from pathlib import Path
@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from analysis.survey.check import check
+from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
-from server.remarks import on_page, remarks
+from server.remarks import asked_already, on_page, remarks
 
 ROOT = Path(__file__).parents[2]
 FILES = [*(ROOT / "examples").glob("*.toml"), *(ROOT / "server/studies").glob("*.toml")]
@@ -71,3 +72,48 @@ def test_rows_of_a_grid_are_distinguished() -> None:
     (draw,) = [text for text in on_page(survey, check(survey)) if "go into one draw" in text]
     named = re.findall("“([^”]*)”", draw)
     assert len(named) == len(set(named)) == len(survey.joint[0].questions)
+
+
+@pytest.mark.parametrize(
+    ("heading", "row", "pilot", "alike"),
+    [
+        ("At work, how often were you …", "insulted?", False, True),
+        ("at WORK how often were you", "Insulted", False, True),
+        ("At home, how often were you …", "insulted?", False, False),
+        ("At work, how often were you …", "hit?", False, False),
+        ("At work, how often were you …", "insulted?", True, False),
+    ],
+)
+def test_a_row_of_a_matrix_is_asked_already_if_its_heading_is_the_same(
+    tmp_path: Path, heading: str, row: str, pilot: bool, alike: bool
+) -> None:
+    def survey_of(name: str, heading: str, row: str) -> Survey:
+        file = tmp_path / f"{name}.toml"
+        file.write_text(
+            f"""
+title = "Work"
+id = "{name}"
+languages = ["en", "de"]
+[[questions]]
+id = "q"
+kind = "scale"
+points = ["never", "often"]
+matrix = {{en = "{heading}", de = "Wie oft wurden Sie"}}
+text = {{en = "{row}", de = "{name}?"}}
+epsilon = 1
+[[questions]]
+id = "r"
+kind = "scale"
+points = ["never", "often"]
+matrix = {{en = "{heading}", de = "Wie oft wurden Sie"}}
+text = "{name}"
+epsilon = 1
+"""
+        )
+        return read_survey(file)
+
+    survey = survey_of("mine", "At work, how often were you …", "insulted?")
+    other = survey_of("theirs", heading, row).spec | ({"pilot": True} if pilot else {})
+    told = list(asked_already(survey, [other, other]))
+    assert len(told) == alike
+    assert all("mine: survey theirs of this collector asks already: q. " in text for text in told)
