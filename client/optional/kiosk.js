@@ -3,7 +3,7 @@ import { one } from '../page/dom.js';
 import { extras } from '../page/questions.js';
 
 /** Seconds without a touch or a key: until the page asks, and until it is emptied. */
-const [ASKS, EMPTIES] = [75, 90];
+const [ASKS, EMPTIES] = [75, 95];
 
 /**
  * Empties the page once nobody has touched it for a while, if anybody has before. `extras.rest` ends
@@ -20,7 +20,10 @@ extras.watch = (startAgain) => {
     // Once it asks, whoever touches anything else may be the next person, unless they send.
     if (!question.hidden && !question.contains(target) && !target.closest?.('#send')) return;
     stop();
-    const ask = () => { question.hidden = false; };
+    const ask = () => {
+      question.hidden = false;
+      one('button', question).focus();
+    };
     const empty = () => { stop(); startAgain(); };
     timers = [setTimeout(ask, 1000 * ASKS), setTimeout(empty, 1000 * EMPTIES)];
   };

@@ -244,6 +244,7 @@ def test_a_device_that_somebody_left_is_emptied_after_a_warning(
     expect(warning).to_be_hidden()
     page.clock.run_for(2_000)
     expect(warning).to_contain_text("Sind Sie noch da?")
+    expect(warning.get_by_role("button")).to_be_focused()
     # Whoever touches something else may be the next person already.
     page.locator("h2:visible").first.click()
     expect(warning).to_be_visible()
@@ -251,7 +252,7 @@ def test_a_device_that_somebody_left_is_emptied_after_a_warning(
     expect(warning).to_be_hidden()
     page.clock.run_for(80_000)
     expect(warning).to_be_visible()
-    page.clock.run_for(11_000)
+    page.clock.run_for(16_000)
     expect(warning).to_be_hidden()
     expect(page.locator("#explanation")).to_be_visible()
     expect(page.locator("h1")).to_have_text("Well-being 2026", use_inner_text=True)
