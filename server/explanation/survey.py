@@ -67,8 +67,8 @@ def _odds(ratio: Fraction) -> Value:
     return bound(ratio) if power is None else f"10{str(power).translate(_SUPERSCRIPTS)}"
 
 
-def _spent(charge: int) -> float:
-    """Return ε of what is spent, as receipts do (`inEpsilon` of ``client/page/dom.js``)."""
+def _epsilon(charge: int) -> float:
+    """Return millionths of ε as receipts write them (`inEpsilon` of ``client/page/dom.js``)."""
     return bound(charge / MICRO, 4)
 
 
@@ -100,14 +100,14 @@ def presses(survey: Survey) -> Iterator[Phrase]:
         after = spent_on([(survey, times)])
         if after > survey.cap:
             left = _left(survey.cap - used)
-            yield Phrase.of("cost.refused", next=_spent(after - used), left=left)
+            yield Phrase.of("cost.refused", next=_epsilon(after - used), left=left)
             return
         used = after
         yield Phrase.of(
             "cost.used",
             n=times,
-            spent=_spent(used),
-            cap=_spent(survey.cap),
+            spent=_epsilon(used),
+            cap=_epsilon(survey.cap),
             left=_left(survey.cap - used),
         )
 
@@ -116,9 +116,9 @@ def costs(survey: Survey) -> Iterator[Phrase]:
     """Yield what one wave costs, and what a few cost where the device remembers."""
     yield Phrase.of(
         "cost.wave",
-        total=_spent(survey.charge),
-        parts=tuple(_spent(draw.randomizer.charge) for draw in survey.draws),
-        cap=_spent(survey.cap),
+        total=_epsilon(survey.charge),
+        parts=tuple(_epsilon(draw.randomizer.charge) for draw in survey.draws),
+        cap=_epsilon(survey.cap),
     )
     for draw in survey.joint:
         yield Phrase.of(
@@ -132,6 +132,6 @@ def costs(survey: Survey) -> Iterator[Phrase]:
     for waves in (2, 3, 4) if survey.memos else ():
         if spent_on([(survey, waves)]) <= survey.cap:
             worst, constant = (
-                _spent(spent_on([(survey, waves)], stable=stable)) for stable in (False, True)
+                _epsilon(spent_on([(survey, waves)], stable=stable)) for stable in (False, True)
             )
             yield Phrase.of("cost.waves", n=waves, worst=worst, constant=constant)
