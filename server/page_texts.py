@@ -1,4 +1,4 @@
-"""The texts of pages in each language of the product; the tables are in `languages/`."""
+"""The texts of pages in each language of the product; each has a file in `languages/`."""
 
 import re
 import tomllib
@@ -12,15 +12,6 @@ from typing import Any
 from markupsafe import Markup, escape
 
 _FOLDER = Path(__file__).parent / "languages"
-#: Tag, name, direction, decimal sign and mark between thousands (CLDR) of each language, with the
-#: digits 0 to 9. The first language is used for unknown ones.
-_SPOKEN = (
-    ("en", "English", "ltr", ".", ","),
-    ("de", "Deutsch", "ltr", ",", "."),
-    ("fr", "Français", "ltr", ",", "\u202f"),
-    ("es", "Español", "ltr", ",", "."),
-    ("ar", "العربية", "rtl", ".", ","),
-)
 _PLACE = re.compile(r"\{([a-z_]+)\}")
 
 #: What fills a place: a number, a tuple of numbers to add up, a text, texts by language tag, or a
@@ -54,16 +45,20 @@ class Phrase:
         return cls(key, values)
 
 
-def _read(tag: str, name: str, direction: str, decimal: str, thousands: str) -> Language:
-    words: dict[str, str] = {}
-    for file in sorted((_FOLDER / tag).glob("*.toml")):
-        for table, texts in tomllib.loads(file.read_text("utf-8")).items():
-            words |= {f"{table}.{key}": text for key, text in texts.items()}
-    return Language(tag, name, direction, decimal, thousands, words, tag)
+def _read(file: Path) -> Language:
+    tables = tomllib.loads(file.read_text("utf-8"))
+    own = tables.pop("language")
+    words = {
+        f"{table}.{key}": text for table, texts in tables.items() for key, text in texts.items()
+    }
+    return Language(tag=file.stem, words=words, speaks=file.stem, **own)
 
 
-#: The languages of the product, by their tags.
-LANGUAGES = {spoken[0]: _read(*spoken) for spoken in _SPOKEN}
+#: The languages of the product, by their tags; the first one, English, is used for unknown ones.
+LANGUAGES = {
+    file.stem: _read(file)
+    for file in sorted(_FOLDER.glob("*.toml"), key=lambda file: (file.stem != "en", file.stem))
+}
 
 
 def languages_of(spec: Mapping[str, Any]) -> list[Language]:

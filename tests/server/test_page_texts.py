@@ -195,5 +195,5 @@ def test_check_warns_of_a_language_without_words(tmp_path: Path) -> None:
         'kind = "yes-no"\ntext = "?"\nepsilon = 1\n'
     )
     said = CliRunner().invoke(main, ["check", str(path)]).stderr
-    assert """language "it": the page's own words exist in en, de, fr, es, ar""" in said
+    assert """language "it": the page's own words exist in en, ar, de, es, fr""" in said
     assert "de-CH" not in said
