@@ -16,7 +16,13 @@ const START = 'survey/';
 const place = (survey) => START + survey.id;
 
 /** A record is not as this program writes it, so nobody can tell from it what was spent. */
-export class Damaged extends Error {}
+export class Damaged extends Error {
+  get state() { return 'damaged'; }
+}
+/** The browser keeps nothing for this page: it is a private window, full, or told not to. */
+class Unstored extends Error {
+  get state() { return 'unstored'; }
+}
 /** The device was forgotten, or began anew for somebody else, while a report was drawn. */
 export class Forgotten extends Error {}
 
@@ -53,10 +59,15 @@ export const transact = (act, mode = 'readwrite') => new Promise((resolve, rejec
     return;
   }
   const refuse = (error) => {
-    const isOther = ['NotFoundError', 'VersionError'].includes(error.name);
-    reject(isOther ? new Damaged(error.message) : error);
+    const isOther = ['NotFoundError', 'VersionError'].includes(error?.name);
+    reject(isOther ? new Damaged(error.message) : new Unstored(error ?? 'aborted'));
   };
-  const request = indexedDB.open('deniable', 1);
+  let request;
+  try {
+    request = indexedDB.open('deniable', 1);
+  } catch (error) {
+    return refuse(error);
+  }
   request.onupgradeneeded = () => request.result.createObjectStore(TABLE);
   request.onerror = () => refuse(request.error);
   request.onsuccess = () => {
@@ -65,7 +76,7 @@ export const transact = (act, mode = 'readwrite') => new Promise((resolve, rejec
       const transaction = opened.transaction(TABLE, mode, { durability: 'strict' });
       const found = act(transaction.objectStore(TABLE), reject);
       transaction.oncomplete = () => resolve(found);
-      transaction.onabort = () => reject(transaction.error ?? new Error('aborted'));
+      transaction.onabort = () => refuse(transaction.error);
     } catch (error) {
       refuse(error);
     }

@@ -64,13 +64,28 @@ export function fill(element, values) {
   }
 }
 
-/** Shows the one part of its kind that has this name, and its words with values. */
-export function showState(state, values) {
+/** Shows the one part of its kind that has this name, its words with values, and an error, if any. */
+export function showState(state, values, error = '') {
   for (const part of all('[data-state]')) {
     part.hidden = part.dataset.state !== state;
     if (!part.hidden) fill(part, values);
   }
+  one('#error').hidden = error === '';
+  one('#error code').textContent = error;
 }
+
+/** Whether the browser has failed to load or run a module; then no other one may begin. */
+export let isLacking = false;
+
+/** Says at once, in all languages, what to do if a module was not loaded or cannot be read. */
+addEventListener('error', ({ target, filename }) => {
+  if (target.localName !== 'script' && !filename?.includes('/client/')) return;
+  isLacking = true;
+  for (const part of all('[data-state="loading"] > p')) part.hidden = true;
+  one('.late')?.classList.remove('late');
+  one('#load-again').hidden = false;
+}, true);
+one('#load-again').addEventListener('click', () => location.reload());
 
 /** Shows the language that is picked, once `redraw` has written in it what the program writes. */
 function speak(picker, redraw) {

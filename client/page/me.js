@@ -6,14 +6,14 @@ import { all, fill, inEpsilon, offerLanguages, one, saveFile, showState } from '
 const part = (name, within) => one(`[data-filled="me.${name}"]`, within);
 let [memos, damaged] = [[], []];
 
-function say(state, values) {
+function say(state, error) {
   one('#spent').hidden = state !== 'found' || memos.length === 0;
   one('#forgetting').hidden = state === 'forgotten';
   one('#damaged').hidden = damaged.length === 0 || state === 'forgotten';
-  showState(state, values);
+  showState(state, {}, error);
 }
 
-const fail = (error) => say('broken', { reason: error.message });
+const fail = (error) => say('broken', `${error}`);
 
 /** One survey; its title is in the language that is shown, if the author gave one. */
 function entryOf({ id, title = id, spent, constant, cap, waves, pending }) {

@@ -8,7 +8,7 @@ import { hex, words } from '../random.js';
 import { check, draw, prepare, priceOf, unaskedOf } from '../report.js';
 import { requestOf } from '../submit.js';
 import { answers, applyAnswers, hear, isRight, putBack } from './controls.js';
-import { all, offerLanguages, one, resetLanguage, showState, word } from './dom.js';
+import { all, isLacking, offerLanguages, one, resetLanguage, showState } from './dom.js';
 import { extras, open, questions, showImages, survey } from './questions.js';
 import { remember, showReceipt, showReview, showSent } from './review.js';
 import { isInvited, send, sendEarlier } from './sending.js';
@@ -20,12 +20,13 @@ const button = one('#send');
 const agreement = one('#agreement');
 const pages = [...all('[data-page]', form), review];
 /** States in which there is something to fill in; and in which nobody else can begin. */
-const OPEN = ['ready', 'asking', 'unkept'];
+const OPEN = ['ready', 'asking', 'unkept', 'changed'];
 /** Ends at which somebody may want to ask the researchers. */
 const WITH_CONTACT = [
-  'stored', 'answered', 'refused', 'unusable', 'uninvited', 'mistyped', 'insecure', 'broken', 'damaged',
+  'stored', 'answered', 'refused', 'unusable', 'uninvited', 'mistyped', 'insecure', 'broken', 'unstored',
+  'damaged',
 ];
-const BUSY = ['loading', 'ready', 'working', 'randomizing', 'insecure', 'broken', 'damaged'];
+const BUSY = ['loading', 'ready', 'working', 'randomizing', 'insecure', 'broken', 'unstored', 'damaged'];
 /** The invitation of this page's link, if there are such links; '' for none. */
 const invitation = () => extras.links?.invitation() ?? '';
 /** The link that can be used, as far as the server says. */
@@ -43,12 +44,12 @@ const recall = () => memo.recall(survey, open.wave, price);
 const hide = (selector, isHidden) => one(selector)?.toggleAttribute('hidden', isHidden);
 
 /** Shows one of the page's states; in most there is nothing to fill in. */
-function say(state, reason = '') {
+function say(state, { reason = '', error } = {}) {
   if (!OPEN.includes(state)) {
     form.hidden = review.hidden = true;
     hide('#no-memory', true);
   }
-  showState(state, { reason });
+  showState(state, { reason }, error);
   hide('#other-link', state !== 'other-link');
   hide('#thanks', !['stored', 'answered', 'tried'].includes(state));
   hide('#ask', !WITH_CONTACT.includes(state));
@@ -59,7 +60,7 @@ function say(state, reason = '') {
   }
 }
 
-const fail = (error) => say(error instanceof memo.Damaged ? 'damaged' : 'broken', error.message);
+const fail = (error) => say(error.state ?? 'broken', { error: `${error}` });
 
 /** The entry of the browser's history that is shown. */
 let step = history.state?.step ?? 0;
@@ -181,8 +182,8 @@ async function randomizeAndSend() {
       applyAnswers();
     }
     show(pages.find((page) => !isRight(page)) ?? review);
-    const forgotten = (language) => word('state.forgotten-meanwhile', {}, language);
-    say('unkept', error instanceof memo.Forgotten ? forgotten : error.message);
+    if (error instanceof memo.Forgotten) say('changed');
+    else say('unkept', { error: `${error}` });
   }
 }
 
@@ -208,7 +209,7 @@ async function finish({ isDrawn = true, ...known }) {
     await send(kept, () => mine === person, ({ state, reason, report }) => {
       if (state === 'waiting' && !extras.watch) memo.persist();
       const isThanks = state === 'stored' && !isDrawn;
-      say(isThanks ? 'answered' : state === 'uninvited' ? 'refused' : state, reason);
+      say(isThanks ? 'answered' : state === 'uninvited' ? 'refused' : state, { reason });
       if (['stored', 'refused', 'answered'].includes(state)) showReceipt(known, report);
     });
   } else {
@@ -350,6 +351,7 @@ function listen() {
 }
 
 async function start() {
+  if (isLacking) return undefined;
   offerLanguages(redraw);
   if (isPreview || survey.pilot) {
     memo.beginTrial();

@@ -170,7 +170,8 @@ class Pages:
 
         The `optional` modules run first, and add to the program what only some surveys need.
         """
-        modules = modules_of(self.files, [*optional, f"page/{name}.js"])
+        # The first one notes if any of the others cannot be loaded.
+        modules = modules_of(self.files, ["page/dom.js", *optional, f"page/{name}.js"])
         pinned = import_map(modules)
         content = self._templates.get_template(f"{name}.html").render(
             modules=modules,

@@ -284,6 +284,23 @@ def broken(stage: Stage) -> Scene:
     yield "broken", page
 
 
+def unstored(stage: Stage) -> Scene:
+    """Show a browser that keeps nothing, and one that did not load a module."""
+    device = stage.new_device()
+    address = stage.collector.page(stage.collector.publish(FIRST_PAGE))
+    device.context.add_init_script(
+        "Object.defineProperty(window, 'indexedDB', { value: undefined });"
+    )
+    page = device.visit(address)
+    expect_state(page, "unstored")
+    page.locator("#error summary").click()
+    yield "unstored", page
+    device.context.route("**/client/exact.js", lambda route: route.abort())
+    page.reload()
+    expect(page.locator("#load-again")).to_be_visible()
+    yield "not-loaded", page
+
+
 def kiosk(stage: Stage) -> Scene:
     """Show a shared device."""
     _, page = stage.visit(KIOSK)
@@ -363,6 +380,7 @@ SCENES = (
     uninvited,
     insecure,
     broken,
+    unstored,
     kiosk,
     no_memory,
     my_privacy,

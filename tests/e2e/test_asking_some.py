@@ -199,12 +199,12 @@ def test_a_device_that_was_forgotten_meanwhile_gets_new_questions(
         review(page)
         forget(device, collector)
         press(page)
-        expect(page.locator('[data-state="stored"], [data-state="unkept"]').first).to_be_visible()
-        if page.locator('[data-state="unkept"]').is_visible():
+        expect(page.locator('[data-state="stored"], [data-state="changed"]').first).to_be_visible()
+        if page.locator('[data-state="changed"]').is_visible():
             break
         forget(device, collector)
         device.posted()
-    expect(page.locator('[data-state="unkept"]')).to_contain_text("deleted in the meantime")
+    expect(page.locator('[data-state="changed"]')).to_contain_text("deleted in the meantime")
     assert device.posted() == []
     second = asked(page)
     assert len(second) == 5

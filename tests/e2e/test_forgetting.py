@@ -65,8 +65,8 @@ def test_draw_of_a_secret_that_was_forgotten_meanwhile_is_not_kept(
     wait_until(lambda: page.evaluate("window.isHeld"))
     forget(device, collector)
     page.evaluate("window.goOn()")
-    expect_state(page, "unkept")
-    expect(page.locator('[data-state="unkept"]')).to_contain_text("deleted in the meantime")
+    expect_state(page, "changed")
+    expect(page.locator('[data-state="changed"]')).to_contain_text("deleted in the meantime")
     assert device.posted() == []
     assert page.evaluate(READ_MEMO) == {}
     # The next press draws from the new secret, as the first use of a new memory.

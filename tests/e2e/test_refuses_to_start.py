@@ -72,7 +72,8 @@ def test_page_refuses_to_start_with_numbers_that_do_not_fit(
     device.context.route("**/s/*", rewrite)
     page = device.visit(collector.page(survey))
     expect_closed(page, "broken")
-    expect(page.locator('[data-state="broken"]')).to_contain_text(says)
+    expect(page.locator("#error code")).to_contain_text(says)
+    expect(page.locator('[data-state="broken"]')).not_to_contain_text(says)
     assert device.posted() == []
 
 
@@ -103,5 +104,8 @@ def test_page_that_can_keep_nothing_stays_closed(
     device: Device, collector: Collector, survey: str, broken: str
 ) -> None:
     device.context.add_init_script(broken)
-    expect_closed(device.visit(collector.page(survey)), "broken")
+    page = device.visit(collector.page(survey))
+    expect_closed(page, "unstored")
+    expect(page.locator('[data-state="unstored"]')).to_contain_text("private window")
+    expect(page.locator("#error code")).not_to_be_empty()
     assert device.posted() == []

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 from collector import Collector, Relay
-from device import CANARIES, SURVEY, Device
+from device import CANARIES, SURVEY, Device, expect_state
 from page_errors import INTEGRITY, MODULE
 from playwright.sync_api import Page, Route, expect
 from watchers import check_bytes
@@ -140,3 +140,33 @@ def test_module_with_other_bytes_is_refused_by_the_browser(
     try_to_answer(device.visit(f"{wire.url}/s/{survey}"))
     check_silent(device, wire)
     assert any("integrity" in line for line in device.console)
+
+
+@pytest.mark.provokes(MODULE)
+@pytest.mark.parametrize(
+    "name", ["exact.js", "page/survey.js", "optional/numbers.js", "optional/kiosk.js"]
+)
+def test_module_that_was_not_loaded_closes_the_page_and_can_be_loaded_again(
+    device: Device, collector: Collector, name: str
+) -> None:
+    # Without this module, nothing would empty a shared device.
+    survey = collector.publish(f"{SURVEY}\n[page]\nkiosk = true\n")
+    fails = True
+
+    def refuse(route: Route) -> None:
+        if fails:
+            route.abort()
+        else:
+            route.continue_()
+
+    device.context.route(f"**/client/{name}", refuse)
+    page = device.visit(f"{collector.page(survey)}#end-of-the-link")
+    advice = page.locator(".panel", has_text="has not started yet")
+    # The style alone would show the text after eight seconds, and no button.
+    expect(page.locator("#load-again")).to_be_visible()
+    expect(advice).to_be_visible()
+    expect(page.locator("#controls")).to_have_js_property("disabled", True)
+    fails = False
+    page.locator("#load-again").click()
+    expect_state(page, "ready")
+    assert page.url.endswith("#end-of-the-link")
