@@ -34,9 +34,11 @@ export function keyOf(secret) {
   return crypto.subtle.importKey('raw', raw, HMAC, false, ['sign']);
 }
 
+/** The secret of a part of what a key protects, such as one link. */
+export const secretOfPart = async (key, name) => toHex(new Uint8Array(await sign(key, bytesOf(name))));
+
 /** The respondent's pseudonym in one survey. */
-export const pseudonym = async (key, surveyId) =>
-  toHex(new Uint8Array(await sign(key, bytesOf(surveyId))).slice(0, 16));
+export const pseudonym = async (key, surveyId) => (await secretOfPart(key, surveyId)).slice(0, 32);
 
 /** Eight words for each block. */
 async function derive(key, message, blocks) {

@@ -1,19 +1,21 @@
 /**
  * All that this device keeps, in the browser's IndexedDB: a secret, and for each survey its title,
  * what was spent and promised, which waves were answered, how often each memory was used, and the
- * reports that still wait. A change is one transaction: no other tab comes between, and it is on
+ * reports that still wait; of a survey with links, so much for each link. A change is one transaction: no other tab comes between, and it is on
  * the disk before anything is sent, so that no crash draws again. It keeps no answer: of a draft it
  * has only the key, and the encrypted text is in the tab's name.
  */
 import { millionths, sum } from './exact.js';
-import { keyOf } from './hashes.js';
+import { keyOf, pseudonym } from './hashes.js';
 import { hex } from './random.js';
 import { FrozenReport } from './report.js';
 
 const TABLE = 'memo';
 const EMPTY = { spent: 0, constant: 0, cap: Infinity, waves: {}, times: {}, pending: [] };
 const START = 'survey/';
-const place = (survey) => START + survey.id;
+const place = (survey) => survey.place ?? START + survey.id;
+/** In place of the number of a report whose traces were removed. */
+const NO_NUMBER = '0'.repeat(32);
 
 /** A record is not as this program writes it, so nobody can tell from it what was spent. */
 export class Damaged extends Error {
@@ -124,11 +126,16 @@ function isReport(text) {
   }
 }
 
+/** Most records are drawn for with the device's secret, and have none of their own. */
+const NO_SECRET = '0'.repeat(64);
+
 /** Whether a survey's record is as this program, or an earlier release, writes it. */
-function isSound(memo) {
+export function isSound(memo) {
   if (!isTable(memo, () => true)) return false;
-  const { title = '', spent, constant = spent, cap, waves, times, pending, settled = {} } = memo;
+  const { title = '', secret = NO_SECRET, settled = {} } = memo;
+  const { spent, constant = spent, cap, waves, times, pending } = memo;
   return (isText(title) || (isTable(title, isText) && Object.keys(title).length > 0))
+    && isHex(secret, 64)
     && isCount(spent) && isCount(constant) && typeof cap === 'number' && cap > 0
     && isTable(waves, (rid) => isHex(rid, 32)) && isTable(times, isCount) && isTable(settled, isCount)
     && Array.isArray(pending) && pending.every(isReport);
@@ -160,6 +167,21 @@ export async function deviceKey() {
   return key;
 }
 
+/**
+ * A survey with the place of its record on this device, and the `key` to draw with: that of the
+ * device or, by its `part`, of one link. `bare` is the place once its traces are removed, from which
+ * nobody can tell the survey without the secret.
+ */
+export async function opened(survey, key, part = key, name = '') {
+  const bare = `${START}~${await pseudonym(part, `bare/${survey.id}`)}`;
+  const [keys, values] = await everything();
+  const at = keys.includes(bare) ? bare : START + survey.id + name;
+  const { secret } = values[keys.indexOf(at)] ?? {};
+  const own = secret === undefined ? part : await keyOf(secret);
+  secrets.set(own, secrets.get(key));
+  return { ...survey, place: at, key: own, bare: bare };
+}
+
 /** Asks the browser to keep all this even if nobody comes back for long; it may refuse. */
 export const persist = () => tried || navigator.storage?.persist?.().catch(() => false);
 
@@ -175,7 +197,7 @@ const read = async (survey) =>
 const renewed = (memo, { title, privacy }, price) =>
   price.settled({ ...memo, title, cap: Math.min(memo.cap, privacy.cap) });
 
-/** What was spent on other surveys of this address. @throws {Damaged} if nobody can tell. */
+/** What was spent on all else at this address. @throws {Damaged} if nobody can tell. */
 const elsewhere = ([keys, values], survey) => sum(keys.map((key, at) =>
   (String(key).startsWith(START) && key !== place(survey) ? whole(values[at]).spent : 0)));
 
@@ -237,6 +259,14 @@ export async function keepOnce(survey, wave, key, price, make) {
   return { ...known(memo, wave), isDrawn };
 }
 
+/** All reports of a survey that wait here, whatever their link, each with the place of its record. */
+export async function waitingOf({ id }) {
+  const [keys, values] = await everything();
+  return keys.flatMap((key, at) => (key === START + id || `${key}`.startsWith(`${START}${id}/`)
+    ? whole(values[at]).pending.map((text) => ({ id, place: key, report: new FrozenReport(text) }))
+    : []));
+}
+
 /** A report as it waits now, if it still does; and whether this device knows that it was drawn. */
 export async function waiting(survey, rid) {
   const { waves, pending } = await read(survey);
@@ -267,15 +297,24 @@ export const replace = (survey, { content }, part) => reduce(survey, (memo) => (
 }));
 
 /**
- * Lets a wave be answered once more, by somebody else, while its report waits: it is discarded,
- * or goes on waiting. What was spent stays spent, since the device is one respondent.
+ * Removes all that tells which survey this was, unless a report waits; gives whether it did. What was
+ * spent stays; a memory is then priced as used for the first time, which is never too little.
  */
-export const release = (survey, wave, isDiscarded) => reduce(survey, (memo) => {
-  const { [wave]: rid, ...waves } = memo.waves;
-  const rest = without(memo.pending, rid);
-  if (rest.length === memo.pending.length) return memo;
-  return { ...memo, waves, pending: isDiscarded ? rest : memo.pending };
-});
+export async function removeTraces({ place: at, bare }) {
+  let isDone = false;
+  await transact((table) => {
+    const request = table.get(at);
+    request.onsuccess = () => {
+      const { title, ...memo } = whole(request.result);
+      if (memo.pending.length) return;
+      isDone = true;
+      const waves = Object.fromEntries(Object.keys(memo.waves).map((wave) => [wave, NO_NUMBER]));
+      table.delete(at);
+      table.put({ ...memo, waves, times: {} }, bare);
+    };
+  });
+  return isDone;
+}
 
 /** For the next person at this device: keeps nothing of the last but reports that still wait. */
 export async function restart(survey) {
@@ -300,7 +339,7 @@ export async function list() {
   const entries = keys.map((key, at) => [key, values[at]]);
   const memos = entries.filter((entry) => isRight(...entry) && entry[0].startsWith(START));
   return {
-    memos: memos.map(([key, memo]) => ({ ...whole(memo), id: key.slice(START.length) }))
+    memos: memos.map(([key, memo]) => ({ ...whole(memo), id: key.slice(START.length).split('/')[0] }))
       .filter(isUsed),
     damaged: entries.filter((entry) => !isRight(...entry)).map(([key]) => String(key).replace(START, '')),
   };

@@ -1,4 +1,6 @@
-/** Links that are for one person each: the invitation in a link, and whether it can still be used. */
+/** Links that are for one person each: the invitation in a link, what it keeps, and if it is of use. */
+import { keyOf, pseudonym, secretOfPart } from '../hashes.js';
+import * as memo from '../memo.js';
 import { extras } from '../page/questions.js';
 import { isUsable } from '../submit.js';
 
@@ -19,7 +21,68 @@ const invitation = () => (isWhole(fragment()) ? fragment() : '');
 /** Whether there is one that was mistyped, or lost its end. */
 const isMistyped = () => fragment() !== '' && !invitation();
 
+/**
+ * Gives a link what an earlier release kept for all links of a survey, with the secret that it was
+ * drawn with, unless this wave was answered by another link, or perhaps by another.
+ */
+const adopt = (survey, wave, token) => memo.transact((table) => {
+  const [secret, all, own] = ['secret', `survey/${survey.id}`, survey.place].map((key) => table.get(key));
+  own.onsuccess = () => {
+    const { result: old } = all;
+    if (!old || own.result || survey.place === survey.bare) return;
+    const isMine = (report) => report.rid === old.waves[wave] && report.token === token;
+    const isAnswered = memo.isSound(old) && old.waves[wave];
+    if (isAnswered && !old.pending.map((text) => JSON.parse(text)).some(isMine)) return;
+    table.put({ ...old, secret: secret.result }, survey.place);
+    table.delete(`survey/${survey.id}`);
+  };
+});
+
+/** A survey as this device keeps it for this link alone: one person does not use what another did. */
+async function open(survey, wave) {
+  const [token, key] = [invitation(), await memo.deviceKey()];
+  if (!token) return memo.opened(survey, key);
+  const part = await keyOf(await secretOfPart(key, `link/${token}`));
+  const find = async () => memo.opened(survey, key, part, `/${await pseudonym(part, 'link')}`);
+  await adopt(await find(), wave, token);
+  return find();
+}
+
+/** A link whose person has said that what waits here, and was made with another link, is not theirs. */
+let apart = '';
+
+/** A report of this wave that was made with another link and waits, for a link that has made none. */
+async function findOther({ id }, wave, { waves }) {
+  const token = invitation();
+  if (!token || token === apart || Object.keys(waves).length) return undefined;
+  const isOther = ({ content }) => content.wave === wave && content.token !== token;
+  return (await memo.waitingOf({ id })).find(({ report }) => isOther(report));
+}
+
+/** Gives this link all that was kept for another one, whose report waits: they are one person's. */
+async function take(survey, wave) {
+  const { place, report: { content } } = await findOther(survey, wave, { waves: {} }) ?? { report: {} };
+  if (!content) return;
+  const part = await secretOfPart(await memo.deviceKey(), `link/${content.token}`);
+  await memo.transact((table) => {
+    const [device, other, own] = ['secret', place, survey.place].map((key) => table.get(key));
+    own.onsuccess = () => {
+      if (own.result || !other.result) return;
+      const { secret = place.endsWith(survey.id) ? device.result : part, ...old } = other.result;
+      const renewed = (report) => (report.rid === content.rid ? { ...report, token: invitation() } : report);
+      const pending = old.pending.map((text) => JSON.stringify(renewed(JSON.parse(text))));
+      table.delete(place);
+      table.put({ ...old, secret, pending }, survey.place);
+    };
+  });
+}
+
 extras.links = {
+  open,
+  findOther,
+  take,
+  /** What waits is another person's. */
+  stayApart: async () => { apart = invitation(); },
   invitation,
   isMistyped,
   /** Whether the link of this page can still be used, as far as the server says. */

@@ -85,7 +85,7 @@ addEventListener('error', ({ target, filename }) => {
   one('.late')?.classList.remove('late');
   one('#load-again').hidden = false;
 }, true);
-one('#load-again').addEventListener('click', () => location.reload());
+one('#load-again')?.addEventListener('click', () => location.reload());
 
 /** Shows the language that is picked, once `redraw` has written in it what the program writes. */
 function speak(picker, redraw) {

@@ -17,6 +17,7 @@ const fail = (error) => say('broken', `${error}`);
 
 /** One survey; its title is in the language that is shown, if the author gave one. */
 function entryOf({ id, title = id, spent, constant, cap, waves, pending }) {
+  const isBare = id.startsWith('~');
   const entry = document.importNode(one('#one-survey').content, true);
   const [total, least, most] = [spent, constant, Math.round(cap * 1e6)].map(inEpsilon);
   const values = { spent: total, constant: least, cap: most, n: pending.length };
@@ -25,8 +26,10 @@ function entryOf({ id, title = id, spent, constant, cap, waves, pending }) {
   one('[data-part="waiting"]', entry).hidden = pending.length === 0;
   one('a', entry).pathname += encodeURIComponent(id);
   const titles = typeof title === 'string' ? [title] : Object.values(title);
-  one('h2', entry).append(title[document.documentElement.lang] ?? titles[0]);
+  one('[data-part="bare"]', entry).hidden = !isBare;
+  if (!isBare) one('h2', entry).append(title[document.documentElement.lang] ?? titles[0]);
   one('[data-part="waves"]', entry).append(Object.keys(waves).join(', '));
+  one('details', entry).hidden = isBare;
   one('[data-part="reports"]', entry).append(Object.values(waves).join(', '));
   return entry;
 }
@@ -42,7 +45,7 @@ function redraw() {
 
 /** Saves what is shown as a file: no secret, no report, and no report's number. */
 function save() {
-  const surveys = memos.map(({ pending, waves, ...kept }) =>
+  const surveys = memos.map(({ pending, waves, secret, ...kept }) =>
     ({ ...kept, waves: Object.keys(waves).map(Number), waiting: pending.length }));
   saveFile('my-privacy.json', 'application/json', JSON.stringify({ surveys }, null, 2));
 }

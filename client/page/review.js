@@ -48,6 +48,8 @@ export function showReceipt({ rid, spent, constant, cap }, report) {
   sent?.toggleAttribute('hidden', !drawn);
   if (drawn && report) drawn.report = report;
   one('#receipt-rid').textContent = rid;
+  // Its traces were removed.
+  one('#receipt-rid').parentElement.hidden = /^0+$/.test(rid);
   const left = Math.floor(Math.max(0, cap * 1e3 - spent / 1e3)) / 1e3;
   const [total, least, most] = [spent, constant, Math.round(cap * 1e6)].map(inEpsilon);
   const numbers = { spent: total, constant: least, cap: most, left };

@@ -15,30 +15,30 @@ const reasonOf = ({ why, detail }) => (language) =>
   (one(`[data-word="state.${why}"]`) ? word(`state.${why}`, { reason: detail }, language) : detail);
 
 /** Does the work for a report that has to have some; the report itself stays as it was drawn. */
-async function solve(report, bits, tell) {
+async function solve(own, report, bits, tell) {
   tell({ state: 'working' });
   const { version, wave, rid } = report.content;
-  await memo.replace(survey, report, { work: await work(`${version}:${wave}:${rid}`, bits) });
+  await memo.replace(own, report, { work: await work(`${version}:${wave}:${rid}`, bits) });
   tell({ state: 'sending' });
 }
 
 /** Sends a report as it waits in storage, which may have changed since, or be forgotten. */
-async function attempt(kept, tell, canWork = true) {
-  const { report, isKnown } = await memo.waiting(survey, kept.content.rid);
+async function attempt(own, kept, tell, canWork = true) {
+  const { report, isKnown } = await memo.waiting(own, kept.content.rid);
   if (!report) return { state: isKnown ? 'answered' : 'forgotten', report: kept };
   const outcome = await submit(survey.id, report);
   if (outcome.why === 'work-required' && canWork && outcome.bits <= MOST_WORK) {
-    await solve(report, outcome.bits, tell);
-    return attempt(kept, tell, false);
+    await solve(own, report, outcome.bits, tell);
+    return attempt(own, kept, tell, false);
   }
   // If this fails, the report is sent again some day, which the server takes for a retry.
   const isOver = ['stored', 'refused'].includes(outcome.state);
-  if (isOver) await memo.settle(survey, report).catch(() => {});
+  if (isOver) await memo.settle(own, report).catch(() => {});
   return { ...outcome, report, reason: reasonOf(outcome) };
 }
 
 /** The same while no other tab sends; what cannot be looked up is not sent now. */
-const sendOnce = (kept, tell = () => {}) => memo.alone(survey, () => attempt(kept, tell))
+const sendOnce = (own, kept, tell = () => {}) => memo.alone(own, () => attempt(own, kept, tell))
   .catch(({ message }) => ({ state: 'waiting', reason: message, after: 0, most: 60 }));
 
 /** Waits until some seconds have passed or the network is back. */
@@ -56,20 +56,22 @@ async function insist(action) {
   }
 }
 
-/** Sends a report, the same bytes each time, and tells what becomes of it, if anybody listens. */
-export const send = (kept, isListening, tell) => insist(async () => {
+/**
+ * Sends a report of a record of the survey, the same bytes each time, and tells what becomes of it,
+ * if anybody listens.
+ */
+export const send = (own, kept, isListening, tell) => insist(async () => {
   const tellThem = (outcome) => isListening() && tell(outcome);
   if (!isListening()) return undefined;
   tellThem({ state: 'sending' });
-  const outcome = await sendOnce(kept, tellThem);
+  const outcome = await sendOnce(own, kept, tellThem);
   tellThem(outcome);
   return outcome.state === 'waiting' ? outcome : undefined;
 });
 
-/** Reports of earlier waves and persons that wait; the page says how many. */
-async function earlier(recall) {
-  const { pending, rid } = await recall();
-  const waiting = pending.filter(({ content }) => content.rid !== rid);
+/** Reports of earlier waves, persons and links that wait; the page says how many. */
+async function earlier(rid) {
+  const waiting = (await memo.waitingOf(survey)).filter(({ report }) => report.content.rid !== rid);
   fill(one('#earlier-wait'), { n: waiting.length });
   one('#earlier-wait').hidden = waiting.length === 0;
   return waiting;
@@ -77,19 +79,19 @@ async function earlier(recall) {
 
 let isSending = false;
 
-/** Sends these reports, whatever else is done here. */
-export async function sendEarlier(recall) {
+/** Sends these reports, whatever else is done here; the one with this number is this wave's. */
+export async function sendEarlier({ rid }) {
   if (isSending) return;
   isSending = true;
   await insist(async () => {
     const waits = [];
-    for (const report of await earlier(recall)) {
-      const { state, reason, after, most } = await sendOnce(report);
+    for (const { report, ...other } of await earlier(rid)) {
+      const { state, reason, after, most } = await sendOnce(other, report);
       if (state === 'waiting') waits.push({ after, most });
       if (state === 'refused') fill(one('#earlier-refused'), { reason });
       if (state === 'refused') one('#earlier-refused').hidden = false;
     }
-    await earlier(recall);
+    await earlier(rid);
     const longest = (key) => Math.max(...waits.map((wait) => wait[key]));
     return waits.length ? { after: longest('after'), most: longest('most') } : undefined;
   }).catch(() => {});

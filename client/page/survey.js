@@ -23,9 +23,11 @@ const pages = [...all('[data-page]', form), review];
 const OPEN = ['ready', 'asking', 'unkept', 'changed'];
 /** Ends at which somebody may want to ask the researchers. */
 const WITH_CONTACT = [
-  'stored', 'answered', 'refused', 'unusable', 'uninvited', 'mistyped', 'insecure', 'broken', 'unstored',
+  'stored', 'answered', 'refused', 'removed', 'unusable', 'uninvited', 'mistyped', 'insecure', 'broken', 'unstored',
   'damaged',
 ];
+/** Ends at which nothing of this wave waits any more. */
+const WITH_TRACES = ['stored', 'answered', 'refused', 'spent'];
 const BUSY = ['loading', 'ready', 'working', 'randomizing', 'insecure', 'broken', 'unstored', 'damaged'];
 /** The invitation of this page's link, if there are such links; '' for none. */
 const invitation = () => extras.links?.invitation() ?? '';
@@ -33,6 +35,8 @@ const invitation = () => extras.links?.invitation() ?? '';
 let usable = '';
 /** What a wave costs, once the randomizers are checked. */
 let price;
+/** The survey as this device keeps it, with the key to draw with: for its link, if it has links. */
+let own;
 /** Counts who answers here: nothing goes on once the next person is here. */
 let person = 0;
 
@@ -40,7 +44,8 @@ let person = 0;
 const isPreview = location.pathname.startsWith('/surveys/');
 const needsLink = isInvited && !isPreview;
 
-const recall = () => memo.recall(survey, open.wave, price);
+const recall = () => memo.recall(own, open.wave, price);
+const findOwn = () => extras.links?.open(survey, open.wave) ?? memo.deviceKey().then((key) => memo.opened(survey, key));
 const hide = (selector, isHidden) => one(selector)?.toggleAttribute('hidden', isHidden);
 
 /** Shows one of the page's states; in most there is nothing to fill in. */
@@ -54,6 +59,7 @@ function say(state, { reason = '', error } = {}) {
   hide('#thanks', !['stored', 'answered', 'tried'].includes(state));
   hide('#ask', !WITH_CONTACT.includes(state));
   hide('#kiosk', BUSY.includes(state));
+  hide('#traces', !WITH_TRACES.includes(state));
   hide('#kiosk-waits', state !== 'waiting');
   for (const part of all('[data-kiosk]')) {
     part.hidden = (part.dataset.kiosk === 'before') !== OPEN.includes(state);
@@ -133,7 +139,9 @@ async function drawOnce(mine, token) {
   const given = answers();
   say('randomizing');
   await memo.dropDraft(survey);
-  const key = await memo.deviceKey();
+  const kept = await findOwn();
+  if (mine !== person) throw new memo.Forgotten();
+  const { key } = kept;
   // A new secret asks other questions.
   if (`${[...await unaskedOf(open, key)]}` !== `${[...survey.unasked]}`) throw new memo.Forgotten();
   const prepared = await prepare(open, given, key, words());
@@ -149,7 +157,7 @@ async function drawOnce(mine, token) {
     if (mine !== person) throw new memo.Forgotten();
     return draw(open, prepared, who, words());
   };
-  const known = await memo.keepOnce(survey, open.wave, key, price, make);
+  const known = await memo.keepOnce(kept, open.wave, key, price, make);
   // A browser may ask its user about it, so ask only if this device has to remember.
   if (!extras.watch && survey.questions.some((q) => 'epsilon_forever' in q)) memo.persist();
   if (mine === person) remember(known.isDrawn ? { answers: shown(survey, given) } : null);
@@ -170,15 +178,14 @@ async function randomizeAndSend() {
     const known = await drawOnce(mine, token);
     if (mine !== person) return;
     putBack({});
-    if (isOther(known)) askAboutOther(await recall());
-    else await finish(known).catch(fail);
+    await finish(known).catch(fail);
   } catch (error) {
     if (mine !== person) return;
     if (error instanceof memo.Damaged) return fail(error);
     // Nothing was kept, shown or sent: the next press is the first again.
     button.disabled = false;
     if (survey.unasked.size) {
-      survey.unasked = await memo.deviceKey().then((key) => unaskedOf(open, key), () => survey.unasked);
+      survey.unasked = await findOwn().then(({ key }) => unaskedOf(open, key), () => survey.unasked);
       applyAnswers();
     }
     show(pages.find((page) => !isRight(page)) ?? review);
@@ -189,10 +196,6 @@ async function randomizeAndSend() {
 
 /** The report of this wave, if it waits. */
 const waitingOf = ({ pending, rid }) => pending.find(({ content }) => content.rid === rid);
-
-/** Whether the report that waits was made with another link than this, so perhaps by another. */
-const isOther = (known) => isInvited && invitation() && waitingOf(known)
-  && waitingOf(known).content.token !== invitation();
 
 /**
  * What is left to do for a wave in which nothing more can be answered. Nobody is thanked for a
@@ -206,7 +209,7 @@ async function finish({ isDrawn = true, ...known }) {
     say('tried');
     showReceipt(known, kept);
   } else if (kept) {
-    await send(kept, () => mine === person, ({ state, reason, report }) => {
+    await send(own, kept, () => mine === person, ({ state, reason, report }) => {
       if (state === 'waiting' && !extras.watch) memo.persist();
       const isThanks = state === 'stored' && !isDrawn;
       say(isThanks ? 'answered' : state === 'uninvited' ? 'refused' : state, { reason });
@@ -218,34 +221,33 @@ async function finish({ isDrawn = true, ...known }) {
   }
 }
 
-/** Asks what to do with a report that waits here and was made with another link than this. */
-function askAboutOther({ spends }) {
-  one('#controls').disabled = true;
-  hide('#answer-myself', spends);
-  hide('#other-spent', !spends);
-  say('other-link');
-}
-
-async function sendWithThisLink() {
-  const kept = waitingOf(await recall());
-  const token = invitation();
-  if (kept) await memo.replace(survey, kept, { token });
-  await begin();
-}
-
-async function answerMyself(isDiscarded) {
-  await memo.release(survey, open.wave, isDiscarded);
-  await begin();
+/** Removes what tells which survey was answered here, unless something waits to be sent. */
+async function removeTraces() {
+  await memo.dropDraft(survey);
+  if (await memo.removeTraces(own)) {
+    remember(null);
+    say('removed');
+    one('#status').focus();
+  } else {
+    one('#traces-wait').hidden = false;
+  }
 }
 
 /** Opens the form, unless this device has answered or may not. */
 async function begin() {
+  const me = person;
   // If nothing can be kept, this fails before anybody has answered.
-  const key = await memo.deviceKey();
+  const found = await findOwn();
+  // Meanwhile another person's link can have been pasted into the tab.
+  if (me !== person) return undefined;
+  own = found;
   const known = await recall();
   keepSteps(pages[0]);
-  sendEarlier(recall);
-  if (isOther(known)) return askAboutOther(known);
+  if (await extras.links?.findOther(own, open.wave, known)) {
+    one('#controls').disabled = true;
+    return say('other-link');
+  }
+  sendEarlier(known);
   if (known.damage && !known.rid) throw known.damage;
   if (known.rid || known.spends) {
     await memo.dropDraft(survey);
@@ -253,8 +255,8 @@ async function begin() {
   }
   hide('#no-memory', Object.keys(known.waves).length > 0 || open.wave === 1);
   if (needsLink && !invitation()) return say(extras.links.isMistyped() ? 'mistyped' : 'uninvited');
-  survey.unasked = await unaskedOf(open, key);
-  await rehearse(key);
+  survey.unasked = await unaskedOf(open, own.key);
+  await rehearse(own.key);
   extras.shuffle?.();
   putBack(await extras.draft?.read(open, invitation()) ?? {});
   one('#controls').disabled = button.disabled = form.hidden = false;
@@ -305,7 +307,7 @@ async function startAgain() {
   leave();
   resetLanguage();
   await memo.dropDraft(survey);
-  await memo.restart(survey);
+  await memo.restart(own);
   await begin();
 }
 
@@ -337,15 +339,15 @@ function listen() {
   // Pasted into this tab, another person's link changes only the fragment.
   addEventListener('hashchange', () => isInvited && beginAnew());
   press('[data-turn="next"]', () => toQuestions().catch(fail));
-  press('#send-with-link', () => sendWithThisLink().catch(fail));
-  press('#keep-waiting', () => answerMyself(false).catch(fail));
-  press('#discard-waiting', () => answerMyself(true).catch(fail));
+  press('#send-with-link', () => extras.links.take(own, open.wave).then(begin).catch(fail));
+  press('#keep-waiting', () => extras.links.stayApart().then(begin).catch(fail));
   // The page scrolls itself to what it shows.
   history.scrollRestoration = 'manual';
   addEventListener('popstate', follow);
   press('[data-turn="back"]', () => turn(-1));
   press('#change', () => turn(1, agreement ?? pages[0]));
   press('#send', randomizeAndSend);
+  press('#remove-traces', () => removeTraces().catch(fail));
   press('#next-person', () => startAgain().catch(fail));
   extras.watch?.(() => startAgain().catch(fail));
 }

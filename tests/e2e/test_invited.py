@@ -154,3 +154,27 @@ def test_a_report_that_waits_for_a_better_link_holds_no_answer(
         "[...document.querySelectorAll('input[id$=--number]')].map(i => i.value)"
     ) == [""]
     assert page.locator("input:checked").count() == 0
+
+
+def test_person_at_a_shared_browser_answers_with_their_own_link(
+    device: Device, collector: Collector
+) -> None:
+    survey = collector.publish(_with('access = "invited"'))
+    links = _links(collector, survey, 2)
+    for link in links:
+        page = device.visit(link)
+        _answer(page)
+        _state(page, "stored")
+        expect(page.locator("#receipt")).to_contain_text("ε = 5 of at most 12")
+        page.close()
+    bodies = map(json.loads, device.posted())
+    first, second = (body for body in bodies if "reports" in body)
+    assert first["rid"] != second["rid"]
+    assert first["respondent"] != second["respondent"]
+    assert len(collector.ledger(survey)) == 2
+    # Each finds its own receipt again, and not that of the other.
+    for link, report in zip(links, (first, second), strict=True):
+        page = device.visit(link)
+        _state(page, "answered")
+        expect(page.locator("#receipt-rid")).to_have_text(report["rid"])
+        page.close()
