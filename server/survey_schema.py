@@ -28,6 +28,7 @@ from server.intake.wire import PROTOCOL
 
 HASH: Schema = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
 WAVE: Schema = {"type": "integer", "minimum": 1, "maximum": 1_000_000}
+_ADDRESS: Schema = {"type": "string", "format": "uri"}
 _DAY: Schema = {"type": "string", "format": "date"}
 _DIGITS: Schema = {"type": "string", "pattern": "^[0-9]{1,4000}$"}
 _IMAGE: dict[str, Schema] = {
@@ -103,7 +104,10 @@ def _survey() -> Schema:
             "delete_reports_after": _DAY,
             "access": {"enum": list(ACCESS)},
             "proof_of_work": {"type": "integer", "minimum": 1, "maximum": MOST_WORK},
-            "page": {**object_of({}, dict.fromkeys(PAGE, TRUE)), "minProperties": 1},
+            "page": {
+                **object_of({}, {**dict.fromkeys(PAGE, TRUE), "exit": _ADDRESS}),
+                "minProperties": 1,
+            },
             "results": {
                 **object_of(
                     {},
@@ -123,7 +127,7 @@ def _survey() -> Schema:
             "together": {"type": "array", "items": _together(), "minItems": 1},
             **dict.fromkeys(STUDY_TEXTS, TEXT),
             "minutes": {"type": "integer", "minimum": 1, "maximum": MOST_MINUTES},
-            "link": {"type": "string", "format": "uri"},
+            "link": _ADDRESS,
             "logo": object_of(_IMAGE),
             PILOT: TRUE,
             "format": {"const": FORMATS[-1]},

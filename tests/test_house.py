@@ -30,7 +30,9 @@ def _script(path: Path) -> str:
 
 
 #: Modules that only some surveys' pages need, beside those of page/.
-_OF_PAGES = {f"optional/{name}.js" for name in ("draft", "kiosk", "links", "lists", "varied")}
+_OF_PAGES = {
+    f"optional/{name}.js" for name in ("draft", "exit", "kiosk", "links", "lists", "varied")
+}
 
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=_name)

@@ -38,7 +38,7 @@ def read_study(survey: Table) -> dict[str, Any]:
         study["minutes"] = minutes
     link = survey.take(
         "link",
-        _is_address,
+        is_address,
         'an address such as "https://example.org/thanks", the same for everybody',
         default=None,
     )
@@ -49,7 +49,7 @@ def read_study(survey: Table) -> dict[str, Any]:
     return study
 
 
-def _is_address(value: Any) -> bool:
+def is_address(value: Any) -> bool:
     """Return whether a value is a whole web address without a user name or a password."""
     if not isinstance(value, str) or not value.isprintable() or " " in value:
         return False

@@ -37,6 +37,8 @@ WISHES = ("delta", "aim", "prior")
 
 #: The options of the page. Each is true or missing in a frozen survey's ``page``.
 PAGE = ("comprehension", "resume", "kiosk", "random_order")
+#: Where "Exit this page" leads if it is not a web address: a blank page.
+BLANK = "about:blank"
 
 #: The people who may answer: everybody, people invited to a wave, or the same people in each wave.
 ACCESS = ("open", "invited", "panel")

@@ -20,8 +20,8 @@ from analysis.survey.kinds import KINDS
 from analysis.survey.logic import asked_of, parse_condition
 from analysis.survey.mechanism_file import read_mechanism
 from analysis.survey.piping import answers_told, check_pieces
-from analysis.survey.study_file import read_study
-from analysis.survey.survey import ACCESS, FORMATS, MOST_WORK, PAGE, Survey, asked_in
+from analysis.survey.study_file import is_address, read_study
+from analysis.survey.survey import ACCESS, BLANK, FORMATS, MOST_WORK, PAGE, Survey, asked_in
 from analysis.survey.together_file import Together
 
 #: The most questions and notes of a survey. Nobody answers this many, and the reports of many more
@@ -341,8 +341,8 @@ def _check_random_order(page: Table, entries: Sequence[dict[str, Any]]) -> None:
         on_page.add(entry["id"])
 
 
-def _read_page(table: Table, spec: dict[str, Any]) -> dict[str, bool]:
-    """Return the options of a survey's page: the names of `PAGE` that are true.
+def _read_page(table: Table, spec: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of a survey's page: the names of `PAGE` that are true, and `exit`.
 
     Raises
     ------
@@ -351,8 +351,18 @@ def _read_page(table: Table, spec: dict[str, Any]) -> dict[str, bool]:
         person's answers or memory.
     """
     part = table.part("page")
-    page = {name: True for name in PAGE if part.flag(name)}
+    page: dict[str, Any] = {name: True for name in PAGE if part.flag(name)}
+    address = part.take(
+        "exit",
+        lambda value: value == BLANK or is_address(value),
+        f'"{BLANK}", or an address such as "https://example.org/news"',
+        default=None,
+    )
+    if address is not None:
+        page["exit"] = address
     part.finish()
+    if "exit" in page and "resume" in page:
+        raise part.error("exit", "left out with resume: a reload would bring the answers back")
     if "random_order" in page:
         _check_random_order(part, spec["questions"])
     if "kiosk" not in page:

@@ -3,15 +3,20 @@
  * The device keeps their key, and the tab's name the encrypted text.
  */
 import { bytesOf } from '../hashes.js';
-import { change, draftPlace, drafts, transact } from '../memo.js';
+import { change, draftPlace, drafts, dropDraft, transact } from '../memo.js';
+import { one } from '../page/dom.js';
 import { extras } from '../page/questions.js';
 import { bytes } from '../random.js';
 
+/** Seconds without a change until a draft ends: whoever comes later may be somebody else. */
+const LASTS = 30 * 60;
 /** The encrypted part of a draft: as many bytes for every survey, whatever was answered. */
 const DRAFT_BYTES = 16_384;
 const NONCE_BYTES = 12;
 /** The key of this tab's draft, once something was typed; and which of its writes was the last. */
 let [draftKey, begun, written] = [null, 0, 0];
+/** The timer at whose end the draft ends. */
+let end;
 
 /** A nonce must not be used twice; a draft of another version, wave or link cannot be opened. */
 const cipher = ({ version, wave }, link, iv) =>
@@ -25,19 +30,37 @@ async function makeDraftKey(survey) {
 }
 
 /** The answers of an unfinished form in this tab; null if there are none that can be read. */
-async function read(open, link) {
+async function opened(open, link, key) {
+  try {
+    const kept = Uint8Array.from(atob(globalThis.name), (character) => character.charCodeAt(0));
+    const algorithm = cipher(open, link, kept.slice(0, NONCE_BYTES));
+    const padded = await crypto.subtle.decrypt(algorithm, key, kept.slice(NONCE_BYTES));
+    const { time, answers } = JSON.parse(new TextDecoder().decode(padded));
+    const isRecent = Math.abs(new Date() - time) <= 1000 * LASTS;
+    return isRecent && Object.values(answers).some(Boolean) ? answers : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * The same once somebody has said that they are theirs: whoever is here now may be somebody else, who
+ * is shown no answer. `ask` shows the question.
+ */
+async function read(open, link, ask) {
   // Earlier releases wrote plain text there.
   if (globalThis.name.startsWith('draft/')) globalThis.name = '';
   const { result } = await transact((table) => table.get(draftPlace(open.survey)), 'readonly');
   draftKey = result ?? null;
-  try {
-    const kept = Uint8Array.from(atob(globalThis.name), (character) => character.charCodeAt(0));
-    const algorithm = cipher(open, link, kept.slice(0, NONCE_BYTES));
-    const padded = await crypto.subtle.decrypt(algorithm, result, kept.slice(NONCE_BYTES));
-    return JSON.parse(new TextDecoder().decode(padded));
-  } catch {
-    return null;
-  }
+  const answers = await opened(open, link, result);
+  if (!answers) return null;
+  ask();
+  const isTheirs = await new Promise((resolve) => {
+    one('#go-on').addEventListener('click', () => resolve(true));
+    one('#start-empty').addEventListener('click', () => resolve(false));
+  });
+  if (!isTheirs) await dropDraft(open.survey);
+  return isTheirs ? answers : null;
 }
 
 /**
@@ -46,7 +69,9 @@ async function read(open, link) {
  */
 async function keep(open, link, answers) {
   begun += 1;
-  const [mine, text] = [begun, bytesOf(JSON.stringify(answers))];
+  clearTimeout(end);
+  end = setTimeout(() => dropDraft(open.survey).catch(() => {}), 1000 * LASTS);
+  const [mine, text] = [begun, bytesOf(JSON.stringify({ time: Number(new Date()), answers }))];
   draftKey ??= makeDraftKey(open.survey);
   const [key, padded, iv] = [await draftKey, new Uint8Array(DRAFT_BYTES), bytes(NONCE_BYTES)];
   // Zeros are no JSON: an answer that is too long leaves a draft that gives nothing back.

@@ -11,7 +11,8 @@ export const questions = asked(survey);
 
 /**
  * What modules of optional/ add to the page: `watch`, whether anybody is there; `links`, of
- * invitations; `draft`, to `read` and `keep` the answers of a form that is not sent yet; `shuffle`,
+ * invitations; `draft`, to `read` and `keep` the answers of a form that is not sent yet; `exit`, to
+ * follow the button that leaves at once; `shuffle`,
  * to draw orders anew; `pipe`, to put answers into later texts.
  */
 export const extras = {};

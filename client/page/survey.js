@@ -258,7 +258,9 @@ async function begin() {
   survey.unasked = await unaskedOf(open, own.key);
   await rehearse(own.key);
   extras.shuffle?.();
-  putBack(await extras.draft?.read(open, invitation()) ?? {});
+  const draft = await extras.draft?.read(open, invitation(), () => say('drafted'));
+  if (me !== person) return undefined;
+  putBack(draft ?? {});
   one('#controls').disabled = button.disabled = form.hidden = false;
   if (person) show(pages[0]);
   say('ready');
@@ -350,6 +352,7 @@ function listen() {
   press('#remove-traces', () => removeTraces().catch(fail));
   press('#next-person', () => startAgain().catch(fail));
   extras.watch?.(() => startAgain().catch(fail));
+  extras.exit?.(leave);
 }
 
 async function start() {

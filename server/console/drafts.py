@@ -201,7 +201,8 @@ def _first_file() -> str:
         told = f"Kind: expected one of {', '.join(KINDS_IN_WORDS)}, got {kind[:20]!a}"
         raise Mistake("kind", told)
     questions = [begun(kind, id_of(text), text)]
-    return toml_of({"format": FORMATS[-1], "title": title, "id": name, "questions": questions})
+    head = {"format": FORMATS[-1], "title": title, "id": name, "page": {"resume": True}}
+    return toml_of({**head, "questions": questions})
 
 
 def _free_id(name: str, field: str) -> str:

@@ -93,6 +93,11 @@ STUDY_FORM: Sections = {
         Tick("page.resume", "Keep answers in the tab until they are sent"),
         Tick("page.random_order", "Ask the questions of a page in a random order for each person"),
         Tick("page.kiosk", "Many people use one device"),
+        Field(
+            "page.exit",
+            "Where “Exit this page” leads",
+            "about:blank for a blank page; if empty, there is no such button.",
+        ),
     ),
 }
 

@@ -357,6 +357,7 @@ def _head(form: Form) -> dict[str, Any]:
         "id": plain_id(form.name),
         **languages,
         **form.study,
+        "page": {"resume": True},
     }
     found: dict[str, Any] = retold(head)
     return found

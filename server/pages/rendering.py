@@ -86,6 +86,7 @@ OPTIONAL: dict[str, Callable[[Survey], bool]] = {
     "optional/varied.js": _varies,
     "optional/links.js": lambda survey: survey.access != "open",
     "optional/draft.js": lambda survey: "resume" in survey.spec.get("page", ()),
+    "optional/exit.js": lambda survey: "exit" in survey.spec.get("page", ()),
     "optional/kiosk.js": lambda survey: "kiosk" in survey.spec.get("page", ()),
 }
 

@@ -1,6 +1,5 @@
 """Check links of other people, mistyped and used links, and temporary refusals."""
 
-import hashlib
 import hmac
 import json
 from collections.abc import Callable

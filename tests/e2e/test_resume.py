@@ -62,13 +62,21 @@ def draft(page: Page) -> str:
     return kept
 
 
+def go_on(page: Page) -> None:
+    """Say that the answers of this tab are one's own; none is shown before."""
+    expect_state(page, "drafted")
+    assert page.evaluate(HELD) == {}
+    page.locator("#go-on").click()
+    expect_state(page, "ready")
+
+
 def test_answers_come_back_after_a_reload_of_the_tab(
     device: Device, collector: Collector, resuming: str
 ) -> None:
     page = device.visit(collector.page(resuming))
     shown = person(page)
     page.reload()
-    expect_state(page, "ready")
+    go_on(page)
     assert page.evaluate(HELD) == {**ANSWERS, "regret": REGRET}
     expect(page.locator('[data-question="regret"]')).to_have_js_property("disabled", True)
     assert review(page) == shown
@@ -163,7 +171,49 @@ def test_draft_has_every_answer_and_nothing_else(
     page.locator("#animal--okapi-quxil").check()
     turn_page(page)
     page.wait_for_timeout(300)
-    assert list(json.loads(page.evaluate(OPENED))) == ASKED
+    assert list(json.loads(page.evaluate(OPENED))["answers"]) == ASKED
+
+
+def test_next_person_in_a_tab_starts_empty_and_is_shown_no_answer(
+    device: Device, collector: Collector, resuming: str
+) -> None:
+    page = device.visit(collector.page(resuming))
+    person(page)
+    page.reload()
+    expect_state(page, "drafted")
+    assert page.evaluate(HELD) == {}
+    page.locator("#start-empty").click()
+    expect_state(page, "ready")
+    assert (page.evaluate(HELD), draft(page)) == ({}, "")
+    page.reload()
+    expect_state(page, "ready")
+
+
+def test_draft_ends_half_an_hour_after_the_last_change(
+    device: Device, collector: Collector, resuming: str
+) -> None:
+    page = device.context.new_page()
+    page.clock.install()
+    page.goto(collector.page(resuming))
+    person(page)
+    wait_until(lambda: draft(page) != "")
+    page.clock.run_for(29 * 60 * 1000)
+    assert draft(page) != ""
+    page.clock.run_for(2 * 60 * 1000)
+    wait_until(lambda: draft(page) == "")
+
+
+def test_restored_tab_forgets_answers_that_are_older_than_half_an_hour(
+    device: Device, collector: Collector, resuming: str
+) -> None:
+    page = device.visit(collector.page(resuming))
+    person(page)
+    wait_until(lambda: draft(page) != "")
+    page.add_init_script("Date.prototype.valueOf = () => 0;")
+    page.evaluate("window.stop()")
+    page.reload()
+    expect_state(page, "ready")
+    assert page.evaluate(HELD) == {}
 
 
 def test_answers_that_a_tab_kept_are_in_no_file_once_they_are_sent(
