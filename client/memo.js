@@ -11,7 +11,7 @@ import { hex } from './random.js';
 import { FrozenReport } from './report.js';
 
 const TABLE = 'memo';
-const EMPTY = { spent: 0, constant: 0, cap: Infinity, waves: {}, times: {}, pending: [] };
+export const EMPTY = { spent: 0, constant: 0, cap: Infinity, waves: {}, times: {}, pending: [] };
 const START = 'survey/';
 const place = (survey) => survey.place ?? START + survey.id;
 /** In place of the number of a report whose traces were removed. */
@@ -279,7 +279,7 @@ const isUsed = ({ spent, waves, pending }) =>
   spent + Object.keys(waves).length + pending.length > 0;
 
 /** Keeps less of a survey; nothing if nothing was spent, no wave is left and no report waits. */
-const reduce = (survey, update) => change(place(survey), (old) => {
+export const reduce = (survey, update) => change(place(survey), (old) => {
   const memo = update(whole(old));
   return isUsed(memo) ? memo : undefined;
 });
@@ -314,12 +314,6 @@ export async function removeTraces({ place: at, bare }) {
     };
   });
   return isDone;
-}
-
-/** For the next person at this device: keeps nothing of the last but reports that still wait. */
-export async function restart(survey) {
-  await change('secret', () => undefined);
-  await reduce(survey, ({ pending }) => ({ ...EMPTY, pending }));
 }
 
 /** Does something while no other tab does so for this survey. */

@@ -8,7 +8,7 @@ import { hex, words } from '../random.js';
 import { check, draw, prepare, priceOf, unaskedOf } from '../report.js';
 import { requestOf } from '../submit.js';
 import { answers, applyAnswers, hear, isRight, putBack } from './controls.js';
-import { all, isLacking, offerLanguages, one, resetLanguage, showState } from './dom.js';
+import { all, isLacking, offerLanguages, one, showState } from './dom.js';
 import { extras, open, questions, showImages, survey } from './questions.js';
 import { remember, showReceipt, showReview, showSent } from './review.js';
 import { isInvited, send, sendEarlier } from './sending.js';
@@ -28,7 +28,6 @@ const WITH_CONTACT = [
 ];
 /** Ends at which nothing of this wave waits any more. */
 const WITH_TRACES = ['stored', 'answered', 'refused', 'spent'];
-const BUSY = ['loading', 'ready', 'working', 'randomizing', 'insecure', 'broken', 'unstored', 'damaged'];
 /** The invitation of this page's link, if there are such links; '' for none. */
 const invitation = () => extras.links?.invitation() ?? '';
 /** The link that can be used, as far as the server says. */
@@ -58,12 +57,8 @@ function say(state, { reason = '', error } = {}) {
   hide('#other-link', state !== 'other-link');
   hide('#thanks', !['stored', 'answered', 'tried'].includes(state));
   hide('#ask', !WITH_CONTACT.includes(state));
-  hide('#kiosk', BUSY.includes(state));
   hide('#traces', !WITH_TRACES.includes(state));
-  hide('#kiosk-waits', state !== 'waiting');
-  for (const part of all('[data-kiosk]')) {
-    part.hidden = (part.dataset.kiosk === 'before') !== OPEN.includes(state);
-  }
+  extras.told?.(state, OPEN.includes(state));
 }
 
 const fail = (error) => say(error.state ?? 'broken', { error: `${error}` });
@@ -108,7 +103,7 @@ function show(page) {
 
 /** Shows a page; on a shared device the first screen is for the next person, who finds no answer. */
 function goTo(page) {
-  if (extras.watch && page === pages[0]) startAgain().catch(fail);
+  if (extras.startAgain && page === pages[0]) extras.startAgain();
   else show(page);
 }
 
@@ -304,15 +299,6 @@ function beginAnew() {
   begin().catch(fail);
 }
 
-async function startAgain() {
-  extras.rest();
-  leave();
-  resetLanguage();
-  await memo.dropDraft(survey);
-  await memo.restart(own);
-  await begin();
-}
-
 /** Writes anew what the program writes, in another language. */
 function redraw() {
   trials.offer();
@@ -350,8 +336,7 @@ function listen() {
   press('#change', () => turn(1, agreement ?? pages[0]));
   press('#send', randomizeAndSend);
   press('#remove-traces', () => removeTraces().catch(fail));
-  press('#next-person', () => startAgain().catch(fail));
-  extras.watch?.(() => startAgain().catch(fail));
+  extras.watch?.(leave, begin, fail);
   extras.exit?.(leave);
 }
 

@@ -180,9 +180,9 @@ def test_watchers_catch_a_device_that_keeps_an_answer(
         ],
         "form": [
             (page_file, "  remember(null);\n  putBack({});", "  remember(null);"),
-            (page_file, "  putBack(await extras.draft?.read(open, invitation()) ?? {});\n", ""),
+            (page_file, "  putBack(draft ?? {});\n", ""),
         ],
-        "secret": [("memo.js", "change('secret', () => undefined)", "Promise.resolve()")],
+        "secret": [("optional/kiosk.js", "change('secret', () => undefined)", "Promise.resolve()")],
     }
     served = serve_client(*changes[leak])
     survey = served.publish(with_page("kiosk", survey=EVERYTHING))
