@@ -6,10 +6,9 @@ from server.explanation.survey import (
     costs,
     limits_of_one,
     presses,
+    promise,
     sampling,
     tells,
-    verdict,
-    warning,
 )
 
 __all__ = [
@@ -19,8 +18,7 @@ __all__ = [
     "explained",
     "limits_of_one",
     "presses",
+    "promise",
     "sampling",
     "tells",
-    "verdict",
-    "warning",
 ]
