@@ -22,6 +22,8 @@ from analysis.survey.survey import PILOT, Survey, asked_in, spent_on
 from server.clock import today
 from server.editing.conditions import named
 from server.editing.spending import MANY, waves_within
+from server.explanation import example_of
+from server.explanation.first_screen import too_long
 from server.page_texts import LANGUAGES, is_spoken
 
 
@@ -167,6 +169,14 @@ def remarks(
             )
     for warning in warnings_of_totals(survey):
         yield (f"{survey.id}: {warning}")
+    chosen = example_of(survey)
+    strongest = max(survey.questions, key=lambda question: question.randomizer.ratio)
+    if strongest.randomizer.epsilon > 1.01 * chosen.randomizer.epsilon:
+        yield (
+            f'[page] example: the first screen shows the numbers of "{chosen.id}", although '
+            f'reports on "{strongest.id}" reveal more'
+        )
+    yield from too_long(survey)
     if "comprehension" in survey.spec.get("page", ()) and not reassures(survey):
         yield (
             "the page does not ask whether its promise was understood, although [page] says "

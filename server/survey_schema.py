@@ -103,7 +103,10 @@ def _survey() -> Schema:
             "delete_reports_after": _DAY,
             "access": {"enum": list(ACCESS)},
             "proof_of_work": {"type": "integer", "minimum": 1, "maximum": MOST_WORK},
-            "page": {**object_of({}, dict.fromkeys(PAGE, TRUE)), "minProperties": 1},
+            "page": {
+                **object_of({}, {**dict.fromkeys(PAGE, TRUE), "example": IDENTIFIER}),
+                "minProperties": 1,
+            },
             "results": {
                 **object_of(
                     {},

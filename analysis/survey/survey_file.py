@@ -119,7 +119,9 @@ def _read(table: Table) -> dict[str, Any]:
     return spec
 
 
-def _read_device_cap(privacy: Table, wave: Decimal, page: dict[str, bool]) -> dict[str, float]:
+def _read_device_cap(
+    privacy: Table, wave: Decimal, page: dict[str, bool | str]
+) -> dict[str, float]:
     """Return the limit on what a device spends on all surveys of an address, if there is one."""
     if privacy.peek("device_cap") is None:
         return {}
@@ -341,8 +343,8 @@ def _check_random_order(page: Table, entries: Sequence[dict[str, Any]]) -> None:
         on_page.add(entry["id"])
 
 
-def _read_page(table: Table, spec: dict[str, Any]) -> dict[str, bool]:
-    """Return the options of a survey's page: the names of `PAGE` that are true.
+def _read_page(table: Table, spec: dict[str, Any]) -> dict[str, bool | str]:
+    """Return the options of a survey's page: the names of `PAGE` that are true, and the example.
 
     Raises
     ------
@@ -351,7 +353,13 @@ def _read_page(table: Table, spec: dict[str, Any]) -> dict[str, bool]:
         person's answers or memory.
     """
     part = table.part("page")
-    page = {name: True for name in PAGE if part.flag(name)}
+    page: dict[str, bool | str] = {name: True for name in PAGE if part.flag(name)}
+    ids = [question["id"] for question in asked_in(spec)]
+    example = part.take(
+        "example", ids.__contains__, f"the id of a question, of {', '.join(ids)}", default=None
+    )
+    if example is not None:
+        page["example"] = example
     part.finish()
     if "random_order" in page:
         _check_random_order(part, spec["questions"])

@@ -4,6 +4,8 @@ from server.explanation.question import Explained, explained
 from server.explanation.survey import (
     an_answer,
     costs,
+    example,
+    example_of,
     limits_of_one,
     presses,
     promise,
@@ -15,6 +17,8 @@ __all__ = [
     "Explained",
     "an_answer",
     "costs",
+    "example",
+    "example_of",
     "explained",
     "limits_of_one",
     "presses",

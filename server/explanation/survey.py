@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from analysis.core.epsilon import MICRO
 from analysis.privacy.meaning import Grade, grade_of
 from analysis.privacy.one_wave import Group, groups, largest_single
+from analysis.survey.question import Question
 from analysis.survey.survey import Survey, spent_on
+from server.explanation.question import sides
 from server.explanation.wording import bound, label, times
 from server.page_texts import Phrase, Value
 
@@ -24,6 +26,22 @@ def an_answer(survey: Survey) -> Value:
         if question.domain.picks:
             return label(question, question.spec["options"][0]["id"])
     return "…"
+
+
+def example_of(survey: Survey) -> Question:
+    """Return the question whose numbers the first screen shows.
+
+    It is the author's example, or the first of those whose reports have the largest odds.
+    """
+    named = survey.spec.get("page", {}).get("example")
+    chosen = [question for question in survey.questions if question.id == named]
+    # The weights of 32 bits reach an ε only nearly.
+    return max(chosen or survey.questions, key=lambda one: round(one.randomizer.epsilon, 4))
+
+
+def example(survey: Survey) -> tuple[Phrase, ...]:
+    """Return how many of 100 people with an answer to `example_of` send it, and of 100 others."""
+    return tuple(side.sentence for side in sides(example_of(survey)))
 
 
 #: The odds of all answers count beside those of a single one if they are more than this many times

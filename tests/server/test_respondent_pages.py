@@ -84,12 +84,13 @@ def test_the_explanation_says_what_holds_for_this_survey(
 def test_who_sees_what_comes_after_what_it_means_and_before_the_limits(publish: Publish) -> None:
     page = publish("[page]\ncomprehension = true", YES_NO)
     order = [
-        "stay on this device",
-        "<svg",
-        ">Your device</span>",
+        "<strong>Only you</strong> see your true answers.",
+        "<strong>Your employer or a court</strong> gets no more.",
+        "Of 100 people",
+        "No answer is counted as anybody",
         'data-turn="next">Begin',
         "proves nothing about anyone",
-        "Who can see what",
+        "Who sees results",
         "What is stored",
         "What is not stored",
         "What this cannot do",
