@@ -7,11 +7,10 @@ from itertools import combinations
 from typing import Any
 
 from analysis.core.epsilon import MICRO
-from analysis.core.randomizer import is_weak
 from analysis.mechanisms.joint_goals import AIMS
 from analysis.privacy.ledger import in_epsilon
-from analysis.privacy.meaning import rounded_up
-from analysis.privacy.one_wave import readable_odds, warnings_of_totals
+from analysis.privacy.meaning import Grade, grade_of, rounded_up
+from analysis.privacy.one_wave import readable_odds, reassures, warnings_of_totals
 from analysis.study.planning import costs_of_waves, warnings
 from analysis.study.planning.together import suggestion
 from analysis.survey.check import Check
@@ -23,6 +22,8 @@ from analysis.survey.survey import PILOT, Survey, asked_in, spent_on
 from server.clock import today
 from server.editing.conditions import named
 from server.editing.spending import MANY, waves_within
+from server.explanation import example_of
+from server.explanation.first_screen import too_long
 from server.page_texts import LANGUAGES, is_spoken
 
 
@@ -158,14 +159,30 @@ def remarks(
             yield (f'question "{question.id}": {costs_of_waves(question)}')
         for warning in warnings(question):
             yield (f'question "{question.id}": {warning}')
-        if is_weak(question.randomizer):
+        grade = grade_of(question.randomizer.ratio)
+        if grade > Grade.HINT:
             yield (
                 f'question "{question.id}": at ε = {rounded_up(question.randomizer.epsilon, 4)} a '
-                "report nearly reveals the answer, at odds of up to "
-                f"{readable_odds(question.randomizer.ratio)}; the page will say so to respondents"
+                f"report {'nearly reveals' if grade is Grade.NEARLY else 'points to'} the answer, "
+                f"at odds of up to {readable_odds(question.randomizer.ratio)}; the page will say "
+                "so to respondents"
             )
     for warning in warnings_of_totals(survey):
         yield (f"{survey.id}: {warning}")
+    chosen = example_of(survey)
+    strongest = max(survey.questions, key=lambda question: question.randomizer.ratio)
+    if strongest.randomizer.epsilon > 1.01 * chosen.randomizer.epsilon:
+        yield (
+            f'[page] example: the first screen shows the numbers of "{chosen.id}", although '
+            f'reports on "{strongest.id}" reveal more'
+        )
+    yield from too_long(survey)
+    if "comprehension" in survey.spec.get("page", ()) and not reassures(survey):
+        yield (
+            "the page does not ask whether its promise was understood, although [page] says "
+            "comprehension = true: what is sent about a single answer can be more than a hint, so "
+            'that "It can be either" would be no right reply'
+        )
 
 
 def _stated(question: Question) -> str:

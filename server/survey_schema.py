@@ -105,7 +105,9 @@ def _survey() -> Schema:
             "access": {"enum": list(ACCESS)},
             "proof_of_work": {"type": "integer", "minimum": 1, "maximum": MOST_WORK},
             "page": {
-                **object_of({}, {**dict.fromkeys(PAGE, TRUE), "exit": _ADDRESS}),
+                **object_of(
+                    {}, {**dict.fromkeys(PAGE, TRUE), "example": IDENTIFIER, "exit": _ADDRESS}
+                ),
                 "minProperties": 1,
             },
             "results": {

@@ -11,10 +11,6 @@ MICRO = 1_000_000
 #: The smallest and largest ε of one report that 32-bit weights can serve.
 SMALLEST, LARGEST = Fraction(1, 1000), Fraction(20)
 
-#: From this ε on, the reports point to an answer so strongly that nobody could deny it: the odds
-#: are 55, so that a belief of one half becomes 98 %.
-TELLING = Fraction(4)
-
 _SCALE = 2**128
 
 
@@ -61,11 +57,6 @@ def fewest_parts(ratio: Fraction, parts: int) -> int:
     while ratio > exp_lower(Fraction(guess, parts)):
         guess += 1
     return guess
-
-
-def is_telling(charge: int) -> bool:
-    """Return whether this many millionths of ε reach `TELLING`, in the four digits shown."""
-    return round(charge / MICRO, 4) >= TELLING
 
 
 def check_within(name: str, ratio: Fraction, asked: Fraction) -> None:

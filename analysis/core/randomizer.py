@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from analysis.core.channels import CHANNELS, Channel
 from analysis.core.encoders import ENCODERS, Encoder
-from analysis.core.epsilon import MICRO, check_within, exp_lower, is_telling, log_ratio, micro
+from analysis.core.epsilon import MICRO, check_within, exp_lower, log_ratio, micro
 from analysis.core.errors import ReportError, shown
 from analysis.core.memory import PROTOCOL, Memory
 from analysis.core.part_json import check_part, read_fraction, read_part, to_numbers, written
@@ -353,11 +353,6 @@ class Randomizer(Generic[EncoderT, ChannelT]):
 
 #: A randomizer of any encoder and channel.
 AnyRandomizer = Randomizer[Any, Any]
-
-
-def is_weak(randomizer: AnyRandomizer) -> bool:
-    """Return whether one report nearly reveals its answer: ε is at least `epsilon.TELLING`."""
-    return is_telling(randomizer.charge)
 
 
 @lru_cache(maxsize=4096)

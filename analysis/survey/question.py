@@ -71,6 +71,15 @@ class Question:
         return self.randomizer.ratio
 
     @property
+    def lasting_ratio(self) -> Fraction:
+        """The largest ratio of its reports' probabilities under two answers.
+
+        If the device remembers draws, it is that of all waves together, if the answer never
+        changes; otherwise it is that of one wave.
+        """
+        return self.randomizer.ratio if self.memo is None else self.randomizer.forever
+
+    @property
     def questions(self) -> "tuple[Question, ...]":
         """The questions of its draw, which is itself if it is drawn alone."""
         return (self,)

@@ -35,7 +35,8 @@ PILOT = "pilot"
 #: The keys of a question that only some mechanisms use.
 WISHES = ("delta", "aim", "prior")
 
-#: The options of the page. Each is true or missing in a frozen survey's ``page``.
+#: The options of the page that are true or missing in a frozen survey's ``page``. It may also have
+#: an ``example``, the id of a question.
 PAGE = ("comprehension", "resume", "kiosk", "random_order")
 #: Where "Exit this page" leads if it is not a web address: a blank page.
 BLANK = "about:blank"

@@ -119,7 +119,9 @@ def _read(table: Table) -> dict[str, Any]:
     return spec
 
 
-def _read_device_cap(privacy: Table, wave: Decimal, page: dict[str, bool]) -> dict[str, float]:
+def _read_device_cap(
+    privacy: Table, wave: Decimal, page: dict[str, bool | str]
+) -> dict[str, float]:
     """Return the limit on what a device spends on all surveys of an address, if there is one."""
     if privacy.peek("device_cap") is None:
         return {}
@@ -342,7 +344,7 @@ def _check_random_order(page: Table, entries: Sequence[dict[str, Any]]) -> None:
 
 
 def _read_page(table: Table, spec: dict[str, Any]) -> dict[str, Any]:
-    """Return the options of a survey's page: the names of `PAGE` that are true, and `exit`.
+    """Return the options of a survey's page: the `PAGE` that are true, its example and exit.
 
     Raises
     ------
@@ -360,6 +362,12 @@ def _read_page(table: Table, spec: dict[str, Any]) -> dict[str, Any]:
     )
     if address is not None:
         page["exit"] = address
+    ids = [question["id"] for question in asked_in(spec)]
+    example = part.take(
+        "example", ids.__contains__, f"the id of a question, of {', '.join(ids)}", default=None
+    )
+    if example is not None:
+        page["example"] = example
     part.finish()
     if "exit" in page and "resume" in page:
         raise part.error("exit", "left out with resume: a reload would bring the answers back")

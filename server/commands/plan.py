@@ -211,7 +211,6 @@ def _unwritable(path: Path, error: OSError) -> click.ClickException:
 
 def _tell(table: str, asked: "Asked", rows: Iterable[Any]) -> None:
     """Print what a table does not say."""
-    from analysis.core.epsilon import TELLING
     from analysis.privacy.ledger import in_epsilon
     from analysis.privacy.meaning import rounded_up
     from analysis.privacy.one_wave import warnings_of_totals
@@ -228,7 +227,7 @@ def _tell(table: str, asked: "Asked", rows: Iterable[Any]) -> None:
     for warning in warnings_of_totals(survey) if table == "questions" else ():
         print_message(f"{survey.id}: {warning}")
     for row in rows:
-        if isinstance(row, Split) and not row.kept and row.epsilon > TELLING:
+        if isinstance(row, Split) and row.reveals:
             print_message(
                 f'question "{row.question}": at ε = {rounded_up(row.epsilon)} a report nearly '
                 "reveals the answer; a smaller cap is enough"

@@ -74,7 +74,8 @@ def setting_of(file: DraftView, part: str, survey: Survey) -> Setting:
     languages, name = tuple(file.languages), part.partition("/")[2]
     asked = {one: survey.wording(question) for one, question in questions.items()}
     if not part.startswith("question/"):
-        choices = {"results.public": asked, "questions": asked}
+        example = {"": "the one about which reports reveal most", **asked}
+        choices = {"results.public": asked, "questions": asked, "page.example": example}
         if len(languages) > 1:
             choices[FORGET] = {"yes": "Take their texts away"}
         return Setting(languages, choices=choices)

@@ -113,6 +113,8 @@ class DraftFile(DraftView):
             _change_texts(table, "shows_if", lambda text: renamed_in_condition(text, before, name))
             for key in _PIPED:
                 _change_texts(table, key, lambda text: renamed_in_text(text, before, name))
+        if self._document.get("page", {}).get("example") == before:
+            self.put(STUDY, "page.example", name)
         public = self._document.get("results", {}).get("public")
         if public:
             self.put(STUDY, "results.public", [name if q == before else q for q in public])

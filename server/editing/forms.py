@@ -89,6 +89,7 @@ STUDY_FORM: Sections = {
         Day("delete_reports_after", "Last day of keeping single reports"),
     ),
     "How the page behaves": (
+        Pick("page.example", "Question that the first screen takes as its example"),
         Tick("page.comprehension", "Ask whether the method was understood"),
         Tick("page.resume", "Keep answers in the tab until they are sent"),
         Tick("page.random_order", "Ask the questions of a page in a random order for each person"),

@@ -4,23 +4,25 @@ from server.explanation.question import Explained, explained
 from server.explanation.survey import (
     an_answer,
     costs,
+    example,
+    example_of,
     limits_of_one,
     presses,
+    promise,
     sampling,
     tells,
-    verdict,
-    warning,
 )
 
 __all__ = [
     "Explained",
     "an_answer",
     "costs",
+    "example",
+    "example_of",
     "explained",
     "limits_of_one",
     "presses",
+    "promise",
     "sampling",
     "tells",
-    "verdict",
-    "warning",
 ]

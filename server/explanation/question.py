@@ -12,15 +12,13 @@ from fractions import Fraction
 
 from analysis.charts import small_icon_array
 from analysis.core.domain import Estimand
-from analysis.core.epsilon import is_telling, micro
-from analysis.core.randomizer import is_weak
 from analysis.estimate.precision import curve_of_respondents, likely_result
 from analysis.mechanisms.base import Share
-from analysis.privacy.meaning import Odds, odds
+from analysis.privacy.meaning import Grade, Odds, grade_of, odds
 from analysis.privacy.meaning.frequencies import quoted
 from analysis.survey.joint_draw import JointDraw
 from analysis.survey.question import Question
-from server.explanation.wording import bound, label, order, sends
+from server.explanation.wording import bound, label, order, sends, times
 from server.page_texts import Phrase, Value
 
 #: The people of an example, and how many of them would truly give the answer.
@@ -38,8 +36,20 @@ class Explained:
     learned: tuple[Phrase, ...]
 
 
+#: What all that is sent about an answer can say, by its grade.
+_VERDICTS = {
+    Grade.COIN: "odds.proves-nothing",
+    Grade.HINT: "odds.hint",
+    Grade.STRONG: "odds.strong-hint",
+    Grade.NEARLY: "odds.weak",
+}
+
+
 def explained(
-    question: Question, remembers: bool, together: int = 0, joint: JointDraw | None = None
+    question: Question,
+    remembers: bool,
+    together: Fraction | None = None,
+    joint: JointDraw | None = None,
 ) -> Explained:
     """Return the explanation of what a report reveals about one respondent.
 
@@ -47,19 +57,22 @@ def explained(
     ----------
     remembers : bool
         Whether the device remembers draws of some question of the survey.
-    together : int
-        The cost of all reports of one wave that reveal something about its answer, in millionths
-        of ε.
+    together : Fraction, optional
+        The odds of all reports that reveal something about its answer (`Group.lasting`). By
+        default, those of its own.
     joint : JointDraw, optional
         The draw that its answer goes into with others.
     """
+    alone = question.lasting_ratio
+    whole = alone if together is None else together
     return Explained(
         before=tuple(_what_is_sent(question)),
         pictures=tuple((small_icon_array(side.chance), side.sentence) for side in sides(question)),
         after=(
             *_bounds(question, joint),
             *_waves(question, remembers),
-            Phrase.of(f"odds.{_verdict(question, together)}"),
+            *([Phrase.of("odds.together", most=times(whole))] if whole > alone else []),
+            Phrase.of(_VERDICTS[grade_of(whole)]),
         ),
         learned=tuple(_learned(question)),
     )
@@ -171,11 +184,3 @@ def _waves(question: Question, remembers: bool) -> Iterator[Phrase]:
             yield Phrase.of("odds.stable")
     elif remembers:
         yield Phrase.of("odds.afresh")
-
-
-def _verdict(question: Question, together: int) -> str:
-    if question.memo and is_telling(micro(question.randomizer.forever)):
-        return "weak-forever"
-    if is_weak(question.randomizer):
-        return "weak"
-    return "weak-together" if is_telling(together) else "proves-nothing"

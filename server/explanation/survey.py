@@ -1,16 +1,16 @@
 """Sentences on what reports to a survey reveal, one by one and together, and on their cost."""
 
 from collections.abc import Iterator
-from fractions import Fraction
+from dataclasses import dataclass
 
-from analysis.core.epsilon import MICRO, is_telling
-from analysis.core.randomizer import is_weak
-from analysis.privacy.one_wave import groups, power_of_ten
+from analysis.core.epsilon import MICRO
+from analysis.privacy.meaning import Grade, grade_of
+from analysis.privacy.one_wave import Group, groups, largest_single
+from analysis.survey.question import Question
 from analysis.survey.survey import Survey, spent_on
-from server.explanation.wording import bound, label
+from server.explanation.question import sides
+from server.explanation.wording import bound, label, times
 from server.page_texts import Phrase, Value
-
-_SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def sampling(survey: Survey) -> Iterator[Phrase]:
@@ -28,21 +28,68 @@ def an_answer(survey: Survey) -> Value:
     return "…"
 
 
-def verdict(survey: Survey) -> Phrase:
-    """Return whether reports prove nothing, or one or several of them nearly reveal an answer."""
-    if any(is_weak(question.randomizer) for question in survey.questions):
-        return Phrase.of("happens.weak")
-    if any(is_telling(group.charge) for group in groups(survey)):
-        return Phrase.of("happens.weak-group")
-    return Phrase.of("happens.weak-all" if is_telling(survey.charge) else "happens.proves-nothing")
+def example_of(survey: Survey) -> Question:
+    """Return the question whose numbers the first screen shows.
+
+    It is the author's example, or the first of those whose reports have the largest odds.
+    """
+    named = survey.spec.get("page", {}).get("example")
+    chosen = [question for question in survey.questions if question.id == named]
+    # The weights of 32 bits reach an ε only nearly.
+    return max(chosen or survey.questions, key=lambda one: round(one.randomizer.epsilon, 4))
 
 
-def warning(survey: Survey) -> Phrase | None:
-    """Return a short warning for the first screen, unless `verdict` is that nothing is proved."""
-    key = verdict(survey).key
-    if key == "happens.proves-nothing":
-        return None
-    return Phrase.of("happens.warning" if key == "happens.weak" else "happens.warning-all")
+def example(survey: Survey) -> tuple[Phrase, ...]:
+    """Return how many of 100 people with an answer to `example_of` send it, and of 100 others."""
+    return tuple(side.sentence for side in sides(example_of(survey)))
+
+
+#: The odds of all answers count beside those of a single one if they are more than this many times
+#: as large.
+_MORE = 2
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What the page may say of all its questions together.
+
+    `reassurance` is empty unless what is sent about each single answer is a hint at most, and only
+    then may the page compare itself with two coins (`is_like_coins`). `risks` begin with a short
+    one for the first screen, or are empty.
+    """
+
+    reassurance: tuple[Phrase, ...]
+    is_like_coins: bool
+    risks: tuple[Phrase, ...]
+
+
+def promise(survey: Survey) -> Promise:
+    """Return what the page may promise, by the odds of single answers and of all together."""
+    single = largest_single(survey)
+    alone = max(question.lasting_ratio for question in survey.questions)
+    grade = grade_of(single)
+    joint = _joint(survey)
+    if grade <= Grade.HINT:
+        key = "proves-nothing" if grade is Grade.COIN else "hint"
+        return Promise(
+            reassurance=(Phrase.of(f"happens.{key}"), Phrase.of("happens.evens-out")),
+            is_like_coins=grade_of(alone) is Grade.COIN,
+            risks=(Phrase.of("happens.warning-all"), *joint) if joint else (),
+        )
+    key = "weak" if grade is Grade.NEARLY else "strong-hint"
+    weak = Phrase.of(f"happens.{key}", odds=times(single))
+    return Promise((), False, (Phrase.of("happens.warning"), weak, *joint))
+
+
+def _joint(survey: Survey) -> tuple[Phrase, ...]:
+    """Return what somebody learns from all answers who knows how they go together, if it is more.
+
+    Both odds are those of one wave.
+    """
+    single = max(Group.of(survey, question).ratio for question in survey.questions)
+    if survey.ratio <= _MORE * single:
+        return ()
+    return (Phrase.of("happens.joint", odds=times(survey.ratio)),)
 
 
 def tells(survey: Survey) -> Iterator[Phrase]:
@@ -50,21 +97,15 @@ def tells(survey: Survey) -> Iterator[Phrase]:
 
     The first is for one report; then come all about one answer, and all of a person in one wave.
     """
-    yield Phrase.of("tells.one", odds=_odds(max(q.randomizer.ratio for q in survey.questions)))
+    yield Phrase.of("tells.one", odds=times(max(q.randomizer.ratio for q in survey.questions)))
     if survey.joint:
         ratio = max(draw.randomizer.ratio for draw in survey.joint)
-        yield Phrase.of("tells.drawn-together", odds=_odds(ratio))
+        yield Phrase.of("tells.drawn-together", odds=times(ratio))
     together = groups(survey)
     if together:
-        yield Phrase.of("tells.group", odds=_odds(max(group.ratio for group in together)))
+        yield Phrase.of("tells.group", odds=times(max(group.ratio for group in together)))
     if len(survey.questions) > 1:
-        yield Phrase.of("tells.all", odds=_odds(survey.ratio))
-
-
-def _odds(ratio: Fraction) -> Value:
-    """Return odds, rounded up to three digits or, if they are very large, to a power of ten."""
-    power = power_of_ten(ratio)
-    return bound(ratio) if power is None else f"10{str(power).translate(_SUPERSCRIPTS)}"
+        yield Phrase.of("tells.all", odds=times(survey.ratio))
 
 
 def _epsilon(charge: int) -> float:
@@ -96,8 +137,8 @@ def presses(survey: Survey) -> Iterator[Phrase]:
     if "kiosk" in survey.spec.get("page", ()):
         return
     used = 0
-    for times in range(1, _PRESSES + 1):
-        after = spent_on([(survey, times)])
+    for waves in range(1, _PRESSES + 1):
+        after = spent_on([(survey, waves)])
         if after > survey.cap:
             left = _left(survey.cap - used)
             yield Phrase.of("cost.refused", next=_epsilon(after - used), left=left)
@@ -105,7 +146,7 @@ def presses(survey: Survey) -> Iterator[Phrase]:
         used = after
         yield Phrase.of(
             "cost.used",
-            n=times,
+            n=waves,
             spent=_epsilon(used),
             cap=_epsilon(survey.cap),
             left=_left(survey.cap - used),

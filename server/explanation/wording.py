@@ -5,13 +5,22 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 from analysis.privacy.meaning import rounded_up
+from analysis.privacy.one_wave import power_of_ten
 from analysis.survey.question import Question
 from server.page_texts import Phrase, Value
+
+_SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def bound(value: Fraction | float, digits: int = 3) -> float:
     """Return an upper bound to this many digits, rounded up so that it stays a bound."""
     return float(rounded_up(value, digits).replace(",", ""))
+
+
+def times(ratio: Fraction) -> Value:
+    """Return odds, rounded up to three digits or, if they are very large, to a power of ten."""
+    power = power_of_ten(ratio)
+    return bound(ratio) if power is None else f"10{str(power).translate(_SUPERSCRIPTS)}"
 
 
 def sends(chance: Fraction) -> Phrase:

@@ -1,6 +1,7 @@
 """Authors' texts in Markdown: paragraphs, emphasis, lists and links, and nothing else."""
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from markdown_it import MarkdownIt
@@ -33,7 +34,64 @@ def _link(self: Any, tokens: Any, place: int, options: Any, env: Any) -> str:
 
 _READER = _Reader()
 
+#: The most words and letters of a text that stand above its first button.
+_FIRST_WORDS, _FIRST_LETTERS = 30, 240
+_WORDS = re.compile(r"[。！？]|[^\s。！？]+|\s+")
+#: What ends a sentence, and what may stand behind that.
+_ENDS, _CLOSING = ".!?…؟。！？", "\"'’”»)*"
 
-def rendered(text: str) -> Markup:
-    """Return the HTML of a text in Markdown."""
-    return Markup(_READER.render(text))
+
+def rendered(text: str, part: int | None = None) -> Markup:
+    """Return the HTML of a text in Markdown, or of its beginning (0) or its rest (1).
+
+    The beginning has at most 30 words. It ends with a sentence, unless its first one is longer.
+    """
+    html = str(_READER.render(text))
+    return Markup(html if part is None else _halves(html)[part])
+
+
+def _pieces(html: str) -> Iterator[str]:
+    """Yield the tags of HTML, and the words and the space between them."""
+    before, *tagged = html.split("<")
+    yield from _WORDS.findall(before)
+    for one in tagged:
+        tag, _, text = one.partition(">")
+        yield f"<{tag}>"
+        yield from _WORDS.findall(text)
+
+
+def _halves(html: str) -> tuple[str, str]:
+    """Return the beginning and the rest of HTML, each with the elements that both are in."""
+    pieces = list(_pieces(html))
+    words = letters = 0
+    opened: list[str] = []
+    # Places where it can be cut: after the last whole sentence, and after the last word.
+    sentence: tuple[int, list[str]] = (0, [])
+    word: tuple[int, list[str]] = (0, [])
+    for place, piece in enumerate(pieces):
+        if piece.startswith("</"):
+            opened.pop()
+        elif piece.startswith("<"):
+            opened += [] if piece.startswith("<br") else [piece]
+        elif not piece.isspace():
+            words, letters = words + 1, letters + len(piece)
+            if words > _FIRST_WORDS or letters > _FIRST_LETTERS:
+                break
+            word = (place + 1, list(opened))
+            ends = piece.rstrip(_CLOSING)[-1:]
+            if (ends and ends in _ENDS) or pieces[place + 1] in ("</p>", "</li>"):
+                sentence = word
+    else:
+        return html, ""
+    if not word[0]:
+        return "", html
+    end, within = sentence if sentence[0] else word
+    dots = "" if sentence[0] else " …"
+    closing = "".join(f"</{tag.strip('<>').split()[0]}>" for tag in reversed(within))
+    rest: list[str] = []
+    for piece in (*within, *pieces[end:]):
+        if piece.startswith("</") and rest and rest[-1] == piece.replace("/", "", 1):
+            rest.pop()  # nothing is left in this element
+        else:
+            rest.append(piece)
+    return "".join(pieces[:end]) + dots + closing, "".join(rest)

@@ -24,13 +24,13 @@ from server.explanation import (
     Explained,
     an_answer,
     costs,
+    example,
     explained,
     limits_of_one,
     presses,
+    promise,
     sampling,
     tells,
-    verdict,
-    warning,
 )
 from server.headers import policy
 from server.page_texts import LANGUAGES, Language, Phrase, Value, languages_of, spoken, told
@@ -255,7 +255,7 @@ def explanations_of(survey: Survey) -> dict[str, Explained]:
         question.id: explained(
             question,
             bool(survey.memos),
-            Group.of(survey, question).charge,
+            Group.of(survey, question).lasting,
             survey.joint_draw_of(question),
         )
         for question in survey.questions
@@ -339,8 +339,8 @@ def _contents(survey: Survey) -> dict[str, Any]:
         "an_answer": an_answer(survey),
         "reasons": reasons(survey),
         "in_a_row": {spec["id"] for spec in survey.spec["questions"] if _is_in_a_row(spec)},
-        "verdict": verdict(survey),
-        "warning": warning(survey),
+        "promise": promise(survey),
+        "example": example(survey),
         "sampling": tuple(sampling(survey)),
         "tells": list(tells(survey)),
         "patterns": Markup(icon_patterns()),

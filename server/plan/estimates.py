@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from analysis.core.epsilon import TELLING
 from analysis.estimate.precision import Point
 from analysis.privacy.ledger import in_epsilon
 from analysis.study.planning import Sampled
@@ -191,11 +190,11 @@ def split(asked: Asked) -> Part:
         "memory, and designs with probabilities of their own, keep their ε even if their "
         "half-width is the worst."
     )
-    told = [row.question for row in rows if not row.kept and row.epsilon > TELLING]
-    if told:
+    revealed = [row.question for row in rows if row.reveals]
+    if revealed:
         text += (
-            f" Above ε = {TELLING} a report nearly reveals the answer, so a smaller cap is enough "
-            f"for {', '.join(told)}."
+            f" A report on {', '.join(revealed)} would nearly reveal the answer, so a smaller cap "
+            "is enough."
         )
     return Part([text], tables=[Table.of("Division of the cap", _SPLIT, rows)])
 

@@ -328,7 +328,7 @@ def test_the_page_explains_what_a_report_reveals_if_some_are_asked(survey: Surve
     for question in survey.questions:
         assert all(row.portion == 1 for row in odds(question))
         assert not any("about it" in row.sentence for row in odds(question))
-        told = [phrase.key for phrase in explained(question, False, 0, survey.joint[0]).before]
+        told = [phrase.key for phrase in explained(question, False, joint=survey.joint[0]).before]
         assert "odds.part" not in told
 
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from analysis.core.epsilon import MICRO, best_weights, exp_lower, is_telling, log_ratio, micro
+from analysis.core.epsilon import MICRO, best_weights, exp_lower, log_ratio, micro
 
 
 def _exp(epsilon: Fraction) -> Fraction:
@@ -31,16 +31,6 @@ def test_charge_covers_the_ratio_and_is_the_least_that_does(ratio: Fraction) -> 
     charged = micro(ratio)
     assert ratio <= _exp(Fraction(charged, MICRO))
     assert charged == 0 or ratio > _exp(Fraction(charged - 1, MICRO))
-
-
-@pytest.mark.parametrize("charge", [3_999_951, 3_999_999, 4_000_000, 20_000_000])
-def test_a_charge_that_is_four_in_four_decimals_nearly_reveals_the_answer(charge: int) -> None:
-    # Weights of 32 bits reach an ε of 4 only nearly.
-    assert is_telling(charge)
-
-
-def test_a_charge_that_is_below_four_in_four_decimals_does_not() -> None:
-    assert not is_telling(3_999_949)
 
 
 def test_log_of_three() -> None:

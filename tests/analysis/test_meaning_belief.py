@@ -11,12 +11,15 @@ import pytest
 from analysis.core.domain import Categories, Numbers, Rankings
 from analysis.core.errors import ReportError
 from analysis.privacy.meaning import (
+    Grade,
     chance,
+    grade_of,
     likelihood_ratio,
     odds_table,
     posterior,
     strongest_posterior,
 )
+from analysis.privacy.meaning.belief import updated
 from analysis.survey.question import Question
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -162,3 +165,24 @@ def test_reports_that_the_channel_cannot_make_are_refused(coin: Question, report
 def test_an_impossible_epsilon_is_refused(epsilon: float) -> None:
     with pytest.raises(ValueError, match="epsilon must be"):
         odds_table([epsilon])
+
+
+@pytest.mark.parametrize(
+    ("odds", "grade", "belief"),
+    [
+        (Fraction(1), Grade.COIN, Fraction(1, 2)),
+        (Fraction(3), Grade.COIN, Fraction(3, 4)),
+        (Fraction(3) + Fraction(1, 10**18), Grade.HINT, None),
+        (Fraction(8), Grade.HINT, Fraction(8, 9)),
+        (Fraction(8) + Fraction(1, 10**18), Grade.STRONG, None),
+        (Fraction(20), Grade.STRONG, Fraction(20, 21)),
+        (Fraction(20) + Fraction(1, 10**18), Grade.NEARLY, None),
+        (Fraction(10**400), Grade.NEARLY, None),
+    ],
+)
+def test_grades_are_of_exact_odds_and_of_the_beliefs_that_they_lead_to(
+    odds: Fraction, grade: Grade, belief: Fraction | None
+) -> None:
+    assert grade_of(odds) is grade
+    if belief is not None:
+        assert updated(0.5, Fraction(1), 1 / odds) == pytest.approx(float(belief))

@@ -149,11 +149,14 @@ KIOSK = "[page]\nkiosk = true"
         ("", GRID + 'help = "H"\n', 'question "sad": help must be left out: this is a row within'),
         ("", GRID + "new_page = true\n", 'within the matrix that begins with "glad", got true'),
         ("page = 3", AGE, "page must be a table, got 3"),
+        ('[page]\nexample = "work"', AGE, "[page]: example must be the id of a question, of age, "),
+        ('[page]\nexample = ["age"]', AGE, "[page]: example must be the id of a question, of age"),
+        ('[page]\nexample = "hello"', NOTE + AGE, "[page]: example must be the id of a question"),
         ("[page]\nkiosk = 1", AGE, "[page]: kiosk must be true or false, got 1"),
         (
             "[page]\nsave = true",
             AGE,
-            '[page]: unknown key "save", expected one of comprehension, exit, kiosk, ',
+            '[page]: unknown key "save", expected one of comprehension, example, exit, ',
         ),
         (
             'access = "invited"\n' + KIOSK,

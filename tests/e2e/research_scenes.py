@@ -41,7 +41,7 @@ def research(stage: Stage) -> Scene:
         # An earlier scene may have made the draft already.
         page.goto(f"{stage.collector.url}/surveys/staff-panel/{part}")
         if part == "edit":
-            expect(page.frame_locator("iframe").locator("#status")).to_be_visible()
+            expect(page.frame_locator("iframe").locator("h1")).to_be_visible()
         yield part, page
     page.goto(f"{stage.collector.url}/surveys/{survey}/pilot")
     page.get_by_label("Made-up respondents").fill("2000")

@@ -177,7 +177,7 @@ def test_the_example_is_written_tried_and_published_by_hand(
 
 def _frame(page: Page) -> Frame:
     """Return the page in the editor's frame, once it is there."""
-    expect(page.frame_locator("iframe").locator("#status")).to_be_visible()
+    expect(page.frame_locator("iframe").locator("h1")).to_be_visible()
     (frame,) = (one for one in page.frames if "/preview" in one.url)
     return frame
 

@@ -129,7 +129,7 @@ def test_trials_are_drawn_by_the_channel_and_pictures_and_sentences_say_it(
     for row, answer in enumerate(("yes", "no")):
         drawn = sum((Counter(draw(page, "coin", answer)) for _ in range(PRESSES)), Counter())
         names = [
-            f"{name}: {'the same as this answer' if at == row else 'swapped'}"
+            f"{name}: {'the same as this answer' if at == row else 'swapped by chance, not by you'}"
             for at, name in enumerate(("Yes", "No", "No answer"))
         ]
         assert set(drawn) == set(names)

@@ -1,18 +1,29 @@
 """The first screens: who asks, what people agree to, and how little comes before "Begin"."""
 
 import json
+import re
+import shutil
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from collector import Collector
 from device import READ_MEMO, Device, begin, expect_state, fill_in, press, review, turn_page
 from playwright.sync_api import Page, expect
-from stage import ANSWERS, WELL_BEING
+from stage import ANSWERS, EXAMPLES, WELL_BEING
 
-from server.page_texts import LANGUAGES
+from analysis.survey.survey_file import read_survey
+from server.explanation.first_screen import heights, too_long
+from server.page_texts import LANGUAGES, languages_of
 
+ROOT = Path(__file__).parents[2]
 PHONE = {"width": 390, "height": 844}
-#: All visible texts before the button, in the order of the page, options of a field included.
+PHONES = [{"width": 360, "height": 640}, {"width": 390, "height": 664}, PHONE]
+#: The examples, and the templates of studies, for everybody who has the address.
+FILES = [*EXAMPLES.glob("*.toml"), *(ROOT / "server/studies").glob("*.toml")]
+OPEN = {path.stem: re.sub("(?m)^access = .*", "", path.read_text()) for path in sorted(FILES)}
+#: All visible words of ours before the button, in the order of the page, options of a field
+#: included: not those of the author, no numbers, and no answer as an example.
 _BEFORE = """() => {
   const button = document.querySelector('#begin');
   const seen = [];
@@ -20,13 +31,15 @@ _BEFORE = """() => {
   while (texts.nextNode()) {
     const { currentNode: text } = texts;
     if (button.contains(text)) break;
-    if (text.parentElement.checkVisibility() || text.parentElement.matches('option')) {
-      seen.push(text.textContent);
-    }
+    const { parentElement: part } = text;
+    if (part.closest('h1, .who, .first > [data-language]')) continue;
+    const isSeen = part.checkVisibility() && part.closest('p')?.offsetWidth !== 1;
+    if (isSeen || part.matches('option')) seen.push(text.textContent);
   }
-  return seen.join(' ').split(/\\s+/).filter(Boolean);
+  const words = seen.join(' ').replace(/[“„«][^”“»]*[”“»]/g, '').split(/\\s+/);
+  return words.filter((word) => /\\p{L}/u.test(word));
 }"""
-#: Warnings make the first screen longer; this survey has one.
+#: This survey also has the line on all answers together.
 MOST_WORDS = 60
 
 
@@ -39,14 +52,84 @@ def test_few_words_come_before_begin(
     expect_state(page, "ready")
     words = page.evaluate(_BEFORE)
     assert 20 < len(words) <= MOST_WORDS, words
-    box = page.locator("#begin").bounding_box()
-    assert box is not None
-    assert box["y"] + box["height"] <= PHONE["height"]
     # Title, language and banner are not on the later pages.
     begin(page)
     heading = page.locator("[data-page]:visible h2").bounding_box()
     assert heading is not None
     assert heading["y"] <= PHONE["height"] / 6
+
+
+def end_of_begin(page: Page) -> float:
+    """Return where the button ends, in pixels from the top."""
+    expect_state(page, "ready")
+    box = page.locator("#begin").bounding_box()
+    assert box is not None
+    return box["y"] + box["height"]
+
+
+@pytest.mark.parametrize("name", OPEN)
+def test_begin_is_on_the_first_screen_of_small_phones(
+    new_device: Callable[..., Device], collector: Collector, tmp_path: Path, name: str
+) -> None:
+    shutil.copy(EXAMPLES / "well-being.png", tmp_path)
+    (tmp_path / "s.toml").write_text(OPEN[name])
+    survey = read_survey(tmp_path / "s.toml")
+    assert list(too_long(survey)) == []
+    address = collector.page(collector.publish(OPEN[name]))
+    for language in languages_of(survey.spec):
+        ends = [
+            end_of_begin(new_device(viewport=phone, locale=language.tag).visit(address))
+            for phone in PHONES
+        ]
+        for end, phone in zip(ends, PHONES, strict=True):
+            assert end <= phone["height"], (language.tag, phone)
+        # The estimate of `check` is about the smallest.
+        assert abs(ends[0] - sum(heights(survey, language).values())) <= 4 * 21, language.tag
+
+
+LONG = "A study of what people think and know about a matter that concerns all of us. "
+
+
+@pytest.mark.parametrize(
+    ("title", "organisation", "introduction", "named"),
+    [
+        ("Short", "", "", None),
+        ("Short", "An institute", LONG * 9, None),
+        (LONG * 4, "An institute", LONG * 9, "title"),
+        ("Short", LONG * 6, LONG * 9, "organisation"),
+        (LONG * 3, LONG * 3, "", "title and organisation"),
+    ],
+)
+def test_check_names_the_texts_that_push_begin_off_the_first_screen(
+    new_device: Callable[..., Device],
+    collector: Collector,
+    tmp_path: Path,
+    title: str,
+    organisation: str,
+    introduction: str,
+    named: str | None,
+) -> None:
+    text = f'title = "{title.strip()}"\nid = "long"\n'
+    text += f'organisation = "{organisation}"\n' if organisation else ""
+    text += f'introduction = "{introduction}"\n' if introduction else ""
+    for name in ("one", "two"):
+        text += f'[[questions]]\nid = "{name}"\nkind = "yes-no"\ntext = "?"\nepsilon = 1\n'
+    (tmp_path / "s.toml").write_text(text)
+    told = list(too_long(read_survey(tmp_path / "s.toml")))
+    page = new_device(viewport=PHONES[0]).visit(collector.page(collector.publish(text)))
+    assert (end_of_begin(page) > PHONES[0]["height"]) == bool(told) == (named is not None)
+    assert all(f"a shorter {named} would help" in one for one in told)
+
+
+def test_an_introduction_goes_on_below_begin(device: Device, collector: Collector) -> None:
+    page = device.visit(collector.page(collector.publish(WELL_BEING)))
+    expect_state(page, "ready")
+    rest = page.locator("#explanation").get_by_text("You can stop at any time, and skip any")
+    expect(rest).to_be_visible()
+    box, button = rest.bounding_box(), page.locator("#begin").bounding_box()
+    assert box is not None
+    assert button is not None
+    assert box["y"] > button["y"] + button["height"]
 
 
 def at_agreement(device: Device, collector: Collector, text: str = WELL_BEING) -> Page:

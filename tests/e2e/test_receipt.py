@@ -126,11 +126,13 @@ def test_sent_reports_are_described_in_words_before_their_bytes_are_shown(page: 
         "How much do you owe?",
     ]
     for _, mine, sent in rows[:3]:
-        assert sent == f"{mine}: the same as this answer" or sent.endswith(": swapped")
+        assert sent == f"{mine}: the same as this answer" or sent.endswith(
+            ": swapped by chance, not by you"
+        )
     assert rows[3][2] in (
         "Speaks for a high number",
         "Speaks for a low number",
-        "No answer: swapped",
+        "No answer: swapped by chance, not by you",
     ) or rows[3][2].startswith("Speaks for about ")
     expect(page.locator("#receipt-bytes")).to_be_hidden()
     page.get_by_text("Exactly what was sent").click()

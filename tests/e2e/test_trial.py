@@ -245,11 +245,15 @@ def test_only_what_somebody_could_answer_is_called_swapped(
     for _ in range(20):
         page.locator("[data-draw]").click()
         said |= set(page.locator(".draws li > span:first-child").all_inner_texts())
-    assert {"A: the same as this answer", "B, C: swapped", "None of these: swapped"} <= said
+    assert {
+        "A: the same as this answer",
+        "B, C: swapped by chance, not by you",
+        "None of these: swapped by chance, not by you",
+    } <= said
     assert {"Speaks for this answer, and for others, too", "Does not speak for this answer"} <= said
     for one in said:
         names = one.partition(":")[0].split(", ")
-        if one.endswith(": swapped"):
+        if one.endswith(": swapped by chance, not by you"):
             assert len(names) <= 2
             assert len(names) == 1 or not {"None of these", "No answer"} & set(names)
 

@@ -54,11 +54,11 @@ _FITTING: list[tuple[str, Survey]] = []
 def _fitting(read: Callable[[str], Survey]) -> list[tuple[str, Survey]]:
     """Return the lines of each question that can be asked, and the survey that asks it alone."""
     if not _FITTING:
-        _FITTING.extend(_tried(read))
+        _FITTING.extend(tried(read))
     return _FITTING
 
 
-def _tried(read: Callable[[str], Survey]) -> Iterator[tuple[str, Survey]]:
+def tried(read: Callable[[str], Survey]) -> Iterator[tuple[str, Survey]]:
     for lines in _questions():
         for either in dict.fromkeys((lines, f"{lines}required = true\n")):
             try:

@@ -187,12 +187,14 @@ def test_counts_are_read_as_elsewhere(percent: str) -> None:
         ('kind = "yes-no"', 1, "Anything that is sent can come from any answer, and from none."),
         (CHOICE, 1, "It is the same with every other answer."),
         (YES_NO, 1, "Nothing that is sent proves what anybody answered."),
-        (YES_NO, 5, "whoever sees what you send can be nearly sure of your answer."),
+        (YES_NO, 2, "That can be a hint at your answer, but no proof of it."),
+        (YES_NO, 2.5, "can then strongly suspect which one is yours."),
+        (YES_NO, 5, "can then be nearly sure which one is yours."),
         (YES_NO + "\nepsilon_forever = 2", 1, "all that you sent is at most 7.39 times as likely"),
         (YES_NO + "\nepsilon_forever = 2", 1, "An answer that changes can tell more"),
         (YES_NO + "\nepsilon_forever = 2\nstable = true", 1, "an answer that cannot change"),
         ('kind = "yes-no"\nepsilon_forever = 2\nstable = true', 1, "that changes can tell more"),
-        (YES_NO + "\nepsilon_forever = 5", 1, "Over many times that is weak"),
+        (YES_NO + "\nepsilon_forever = 5", 1, "can then be nearly sure which one is yours."),
         (CHOICES + '\nmechanism = "pick"', 1, "What is sent is about one part of your answer"),
         (CHOICES + '\nmechanism = "group"', 2, "What is sent is about some parts of your answer"),
     ],
@@ -204,7 +206,8 @@ def test_each_circumstance_is_mentioned(
     shown = explained(survey.questions[0], bool(survey.memos))
     text = " ".join(told(one, ENGLISH) for one in (*shown.before, *shown.after))
     assert sentence in text
-    assert ("Nothing that is sent proves" in text) == ("weak" not in text)
+    verdicts = ("proves-nothing", "hint", "strong-hint", "weak")
+    assert sum(ENGLISH.words[f"odds.{name}"] in text for name in verdicts) == 1
 
 
 def test_fresh_draws_beside_remembered_ones_are_mentioned(read: Read) -> None:

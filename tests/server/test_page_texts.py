@@ -21,7 +21,6 @@ ALIKE = {
     "question.no",  # Spanish
     "question.number",
     "receipt.question",  # French
-    "who.no",  # Spanish
 }
 FORBIDDEN = {
     "en": r"anonym|\blie[sd]?\b|\blying|\bfak|nois[ey]|perturb",

@@ -15,7 +15,7 @@ from server.page_texts import LANGUAGES
 #: The grade that all texts together may need at most.
 GRADE = 6.0
 #: Limits just above the present grades: of all texts together, and of each table by itself.
-REACHED = {"en": (3.2, 6.2), "de": (4.8, 7), "fr": (5.1, 6.3), "es": (3.5, 4.8), "ar": (4.9, 6.7)}
+REACHED = {"en": (3.25, 6.2), "de": (4.8, 7), "fr": (5.1, 6.3), "es": (3.5, 4.8), "ar": (4.9, 6.7)}
 #: Tables with fewer words, such as labels of buttons, are too short for a formula.
 FEWEST_WORDS = 40
 #: Vowels that form one syllable if they are adjacent.

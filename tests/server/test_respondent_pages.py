@@ -55,7 +55,7 @@ YES_NO = 'kind = "yes-no"\nepsilon = 1'
     ("top", "question", "said"),
     [
         ("", YES_NO, "proves nothing about anyone"),
-        ("", YES_NO.replace("1", "5"), "can nearly tell your answer"),
+        ("", YES_NO.replace("1", "5"), "is up to 149 times as likely"),
         ("", YES_NO, "Your true answers, your name, address, device, language, or the time."),
         ("", YES_NO, "ε = 1 of privacy each time you answer it. Its questions add up to that: 1."),
         ('access = "invited"', YES_NO, "It can be used once. Whoever sent"),
@@ -72,7 +72,7 @@ def test_the_explanation_says_what_holds_for_this_survey(
     page = publish(f"{top}\n[privacy]\ncap = 50", question)
     assert said in page
     circumstances = {
-        "can nearly tell": "5" in question,
+        "protected only weakly": "5" in question,
         "proves nothing about anyone": "5" not in question,
         "Whether your link was used": "access" in top,
         "starts from the same swap": "forever" in question,
@@ -84,12 +84,13 @@ def test_the_explanation_says_what_holds_for_this_survey(
 def test_who_sees_what_comes_after_what_it_means_and_before_the_limits(publish: Publish) -> None:
     page = publish("[page]\ncomprehension = true", YES_NO)
     order = [
-        "stay on this device",
-        "<svg",
-        ">Your device</span>",
+        "<strong>Only you</strong> see your true answers.",
+        "<strong>Your employer or a court</strong> gets no more.",
+        "Of 100 people",
+        "No answer is counted as anybody",
         'data-turn="next">Begin',
         "proves nothing about anyone",
-        "Who can see what",
+        "Who sees results",
         "What is stored",
         "What is not stored",
         "What this cannot do",

@@ -13,8 +13,8 @@ from analysis.privacy.one_wave import groups, readable_odds
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
 from server.cli import main
-from server.explanation import costs, explained, presses, tells, verdict
-from server.page_texts import LANGUAGES, numeral, told
+from server.explanation import costs, explained, presses, promise, tells
+from server.page_texts import LANGUAGES, Language, numeral, told
 
 ROOT = Path(__file__).parents[2]
 
@@ -64,31 +64,37 @@ def test_the_amount_that_the_cap_allows_over_waves_is_stated(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("epsilons", "asked_because", "expected"),
     [
-        ([1], 0, "proves-nothing"),
-        ([1, 1, 1.9], 2, "proves-nothing"),
-        ([4], 0, "weak"),
-        ([1, 1, 4], 0, "weak"),
-        ([2, 2], 0, "weak-all"),
-        ([2, 2], 1, "weak-group"),
-        ([4.0] * 8, 1, "weak"),
+        ([1], 0, ["proves-nothing", "evens-out"]),
+        ([1, 1, 1.9], 2, ["warning", "weak"]),
+        ([1, 1, 1], 1, ["hint", "evens-out", "warning-all", "joint"]),
+        ([1, 1], 1, ["hint", "evens-out"]),
+        ([1, 1], 0, ["proves-nothing", "evens-out", "warning-all", "joint"]),
+        ([2], 0, ["hint", "evens-out"]),
+        ([2.5], 0, ["warning", "strong-hint"]),
+        ([4], 0, ["warning", "weak"]),
+        ([1, 1, 4], 0, ["warning", "weak", "joint"]),
+        ([2, 2], 1, ["warning", "weak"]),
+        ([4.0] * 8, 1, ["warning", "weak", "joint"]),
     ],
 )
-def test_the_first_sentence_follows_the_numbers_in_every_language(
-    tmp_path: Path, epsilons: list[float], asked_because: int, expected: str
+def test_what_is_promised_follows_the_numbers(
+    tmp_path: Path, epsilons: list[float], asked_because: int, expected: list[str]
 ) -> None:
     survey = survey_of(tmp_path, epsilons, asked_because)
-    phrase = verdict(survey)
-    assert phrase.key == f"happens.{expected}"
+    promised = promise(survey)
+    phrases = [*promised.reassurance, *promised.risks]
+    assert [phrase.key for phrase in phrases] == [f"happens.{key}" for key in expected]
     sentences = list(tells(survey))
     keys = ["tells.one", *["tells.group"] * bool(asked_because), "tells.all"]
     assert [one.key for one in sentences] == keys[: None if len(epsilons) > 1 else 1]
     for language in LANGUAGES.values():
-        assert told(phrase, language) == language.words[f"happens.{expected}"]
         shown = [told(one, language) for one in sentences]
         assert not any("{" in one for one in shown)
         if sum(epsilons) == 32:
             assert "2990" in shown[1]  # e^8, rounded up
             assert "10¹⁴" in shown[-1]
+            assert ["2990" in told(one, language) for one in phrases] == [False, True, False]
+            assert "10¹⁴" in told(phrases[-1], language)
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 1, 1.7, 3, 3.9])
@@ -134,14 +140,14 @@ def test_every_file_rounds_a_bound_by_the_same_function() -> None:
     assert [file.name for file in files if otherwise.search(file.read_text())] == []
 
 
-def test_all_words_of_a_verdict_differ_and_only_the_gentle_one_reassures() -> None:
-    for language in LANGUAGES.values():
-        found = [language.words[f"happens.{one}"] for one in (
-            "proves-nothing", "weak", "weak-group", "weak-all")]  # fmt: skip
-        assert len(set(found)) == 4
-        reassuring = {"en": "proves nothing", "de": "beweist", "fr": "prouve", "es": "prueba",
-                      "ar": "تثبت"}[language.tag]  # fmt: skip
-        assert [reassuring in one for one in found] == [True, False, False, False]
+@pytest.mark.parametrize("language", LANGUAGES.values(), ids=LANGUAGES)
+def test_all_words_of_a_grade_differ_and_only_those_of_hints_reassure(language: Language) -> None:
+    names = ("proves-nothing", "hint", "strong-hint", "weak")
+    found = [language.words[f"happens.{name}"] for name in names]
+    assert len({*found, *(language.words[f"odds.{name}"] for name in names)}) == 8
+    reassuring = {"en": "admission", "de": "Geständnis", "fr": "aveu", "es": "confesión",
+                  "ar": "اعتراف"}[language.tag]  # fmt: skip
+    assert [reassuring in text for text in found] == [True, True, False, False]
 
 
 def test_a_question_is_weak_together_with_questions_that_depend_on_it(tmp_path: Path) -> None:
@@ -149,8 +155,12 @@ def test_a_question_is_weak_together_with_questions_that_depend_on_it(tmp_path: 
     (group,) = groups(survey)
     assert [one.id for one in group.questions] == ["q0", "q1"]
     first, second, _ = survey.questions
-    assert explained(first, False, group.charge).after[-1].key == "odds.weak-together"
-    assert explained(second, False, second.randomizer.charge).after[-1].key == "odds.proves-nothing"
+    *_, whole, verdict = explained(first, False, group.lasting).after
+    assert (whole.key, verdict.key) == ("odds.together", "odds.weak")
+    assert whole.values["most"] == 54.6  # e^4
+    alone = [phrase.key for phrase in explained(second, False, second.lasting_ratio).after]
+    assert "odds.together" not in alone
+    assert alone[-1] == "odds.hint"
 
 
 def test_a_group_within_another_is_named_once(tmp_path: Path) -> None:

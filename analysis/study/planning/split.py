@@ -20,6 +20,7 @@ from analysis.estimate.precision.curves import EPSILONS, closed_variance
 from analysis.estimate.precision.truth import Stated, check_truth
 from analysis.mechanisms.base import Mechanism
 from analysis.privacy.ledger import in_epsilon
+from analysis.privacy.meaning import Grade, grade_of
 from analysis.study.planning.half_width import expected
 from analysis.study.planning.redesign import is_best, with_epsilon
 from analysis.survey.question import Question
@@ -64,6 +65,11 @@ class Split:
     own_epsilon: float
     own_half_width: float
     kept: bool
+
+    @property
+    def reveals(self) -> bool:
+        """Return whether the recommended ε was chosen here, and a report nearly reveals at it."""
+        return not self.kept and grade_of(exp(self.epsilon)) is Grade.NEARLY
 
 
 def split_cap(

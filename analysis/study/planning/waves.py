@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 
-from analysis.core.epsilon import MICRO, is_telling, micro
+from analysis.core.epsilon import MICRO
 from analysis.core.errors import check_count
 from analysis.mechanisms.hashed_krr import LONGEST_FOUND
 from analysis.privacy.accounting import Composition, Total, composed, shuffled
 from analysis.privacy.ledger import Totals
 from analysis.privacy.ledger.totals import losses
-from analysis.privacy.meaning import rounded_up
+from analysis.privacy.meaning import Grade, grade_of, rounded_up
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey, spent_on
 
@@ -131,10 +131,12 @@ def costs_of_waves(question: Question, most: int = 6) -> str:
 def warnings(question: Question) -> list[str]:
     """Return warnings to the author of a question with a memory, or with open texts."""
     warned, domain = [], question.domain
-    if question.memo and is_telling(micro(question.randomizer.forever)):
+    grade = grade_of(question.lasting_ratio)
+    if question.memo and grade > Grade.HINT:
         warned.append(
-            f"over many waves reports nearly reveal an answer at epsilon_forever = "
-            f"{question.spec['epsilon_forever']:g}; the page will say so to respondents"
+            f"over many waves reports {'nearly reveal' if grade is Grade.NEARLY else 'point to'} "
+            f"an answer at epsilon_forever = {question.spec['epsilon_forever']:g}; the page will "
+            "say so to respondents"
         )
     if domain.is_open and question.spec["longest"] > LONGEST_FOUND:
         warned.append(
