@@ -5,11 +5,13 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup, escape
+
+from server.cldr import direction, number_example, own_name
 
 _FOLDER = Path(__file__).parent / "languages"
 _PLACE = re.compile(r"\{([a-z_]+)\}")
@@ -20,16 +22,49 @@ Value = Any
 
 
 @dataclass(frozen=True)
+class Text:
+    """A text of a page, and the tag of the language that it is in."""
+
+    pattern: str
+    tag: str
+
+    @property
+    def direction(self) -> str:
+        """The direction in which the text is written."""
+        return direction(self.tag)
+
+
+@dataclass(frozen=True)
 class Language:
-    """A language of a page: `tag` is the survey's, `speaks` the tag of the words it gets."""
+    """A language of a page by the survey's `tag`, and its texts, in English if it has no words."""
 
     tag: str
-    name: str
-    direction: str
-    decimal: str
-    thousands: str
-    words: Mapping[str, str]
-    speaks: str
+    texts: Mapping[str, Text]
+
+    @cached_property
+    def name(self) -> str:
+        """The language's name in itself."""
+        return own_name(self.tag)
+
+    @cached_property
+    def direction(self) -> str:
+        """The direction in which a page in this language is laid out."""
+        return direction(self.tag)
+
+    @cached_property
+    def number_example(self) -> str:
+        """-1234567.8 as the language writes it."""
+        return number_example(self.tag)
+
+    @cached_property
+    def words(self) -> dict[str, str]:
+        """The texts by their keys, with places for values."""
+        return {key: text.pattern for key, text in self.texts.items()}
+
+    def is_own(self, text: Text) -> bool:
+        """Return whether a text is in this language, so that a page in it need not say which."""
+        same = _base(text.tag) == _base(self.tag)
+        return same and text.direction == self.direction
 
 
 @dataclass(frozen=True)
@@ -47,11 +82,12 @@ class Phrase:
 
 def _read(file: Path) -> Language:
     tables = tomllib.loads(file.read_text("utf-8"))
-    own = tables.pop("language")
-    words = {
-        f"{table}.{key}": text for table, texts in tables.items() for key, text in texts.items()
+    texts = {
+        f"{table}.{key}": Text(text, file.stem)
+        for table, words in tables.items()
+        for key, text in words.items()
     }
-    return Language(tag=file.stem, words=words, speaks=file.stem, **own)
+    return Language(file.stem, texts)
 
 
 #: The languages of the product, by their tags; the first one, English, is used for unknown ones.
@@ -72,16 +108,17 @@ def languages_of(spec: Mapping[str, Any]) -> list[Language]:
 
 def is_spoken(tag: str) -> bool:
     """Return whether the product has texts in a language."""
-    return tag.split("-")[0].lower() in LANGUAGES
+    return _base(tag) in LANGUAGES
+
+
+def _base(tag: str) -> str:
+    return tag.split("-")[0].lower()
 
 
 def _spoken_as(tag: str) -> Language:
     if tag in LANGUAGES:
         return LANGUAGES[tag]
-    if not is_spoken(tag):
-        return replace(LANGUAGES["en"], tag=tag, name=tag)
-    language = LANGUAGES[tag.split("-")[0].lower()]
-    return replace(language, tag=tag, name=f"{language.name} ({tag})")
+    return replace(LANGUAGES.get(_base(tag), LANGUAGES["en"]), tag=tag)
 
 
 def told(phrase: Phrase, language: Language) -> str:
@@ -97,30 +134,59 @@ def told(phrase: Phrase, language: Language) -> str:
         name = place[1]
         return _written(phrase.values[name], language) if name in phrase.values else place[0]
 
-    return _PLACE.sub(fill, language.words[phrase.key])
+    return _PLACE.sub(fill, language.texts[phrase.key].pattern)
 
 
 def word(key: str | Phrase, languages: Sequence[Language], **values: Value) -> Markup:
     """Return a phrase for a page: its text, or one in each language, with the first one shown."""
     phrase = key if isinstance(key, Phrase) else Phrase(key, values)
-    if len(languages) == 1:
-        return escape(told(phrase, languages[0]))
-    span = Markup('<span data-language="{}" lang="{}" dir="{}"{}>{}</span>')
+    first = languages[0]
+    if len(languages) == 1 and first.is_own(first.texts[phrase.key]):
+        return escape(told(phrase, first))
+    span = Markup('<span{} lang="{}" dir="{}"{}>{}</span>')
     return Markup("").join(
         span.format(
-            language.tag,
-            language.speaks,
-            language.direction,
-            Markup(" hidden" * (language is not languages[0])),
+            Markup(' data-language="{}"').format(language.tag) if len(languages) > 1 else "",
+            language.texts[phrase.key].tag,
+            language.texts[phrase.key].direction,
+            Markup(" hidden" * (language is not first)),
             told(phrase, language),
         )
         for language in languages
     )
 
 
+def program_word(key: str, languages: Sequence[Language]) -> Markup:
+    """Return a phrase that the page's program takes as mere text, with marks of its direction."""
+    marked = [replace(one, texts={key: _isolated(one.texts[key], one)}) for one in languages]
+    return word(key, marked)
+
+
+def _isolated(text: Text, language: Language) -> Text:
+    """Return a text that keeps its direction where a page is laid out in another one."""
+    if text.direction == language.direction:
+        return text
+    mark = {"ltr": "\u2066", "rtl": "\u2067"}[text.direction]
+    return replace(text, pattern=f"{mark}{text.pattern}\u2069")
+
+
+def texts_at_once(key: str, languages: Sequence[Language]) -> list[Text]:
+    """Return a text in all languages that have different ones, in their order."""
+    return list(dict.fromkeys(language.texts[key] for language in languages))
+
+
 def spoken(languages: Sequence[Language]) -> dict[str, Any]:
-    """Return what all templates for respondents use: the languages, and `w`, which writes them."""
-    return {"languages": languages, "w": partial(word, languages=languages)}
+    """Return what all templates for respondents use.
+
+    These are the languages, `w`, which writes a phrase in each, and what does so for the program
+    of the page, and for pages without it.
+    """
+    return {
+        "languages": languages,
+        "w": partial(word, languages=languages),
+        "program_word": partial(program_word, languages=languages),
+        "texts_at_once": partial(texts_at_once, languages=languages),
+    }
 
 
 def _written(value: Value, language: Language) -> str:
@@ -141,12 +207,13 @@ def numeral(number: int | float, language: Language) -> str:
     Four digits stay together, as in a year.
     """
     # Fifteen digits are those that were written, without what a sum of floats adds to them.
-    text = f"{Decimal(f'{number:.15g}'):,f}" if isinstance(number, float) else f"{number:,}"
-    if abs(number) < 10_000:
-        text = text.replace(",", "")
-    minus = "-"
-    if language.direction == "rtl":
-        # Otherwise the minus of "-5" would stand to the right of its digits; CLDR's own does not.
-        minus = "\u200e-"
-    marks = str.maketrans({",": language.thousands, ".": language.decimal, "-": minus})
-    return text.translate(marks)
+    text = f"{Decimal(f'{number:.15g}'):f}" if isinstance(number, float) else str(number)
+    example = language.number_example
+    minus, mark, *_, point, _ = re.split(r"\d+", example)
+    whole, _, fraction = text.removeprefix("-").partition(".")
+    if abs(number) >= 10_000:
+        head, size = whole[:-3], 2 if "12" in example else 3
+        starts = range(len(head) % size - size, len(head), size)
+        parts = [part for at in starts if (part := head[max(at, 0) : at + size])]
+        whole = mark.join([*parts, whole[-3:]])
+    return minus * (number < 0) + whole + (point + fraction) * bool(fraction)

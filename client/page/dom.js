@@ -28,12 +28,14 @@ export const textOf = (element, language = spoken) =>
   ((language && one(`[data-language="${language}"]`, element)) || element).textContent.trim();
 
 /** A number as a language writes it, in the digits of all texts here; years stay together. */
-export function numeral(number, language = document.documentElement.lang) {
-  const [known = 'en'] = Intl.NumberFormat.supportedLocalesOf(language.split('-')[0]);
-  const options = {
-    maximumFractionDigits: 15, useGrouping: Math.abs(number) >= 10_000, numberingSystem: 'latn',
-  };
-  return new Intl.NumberFormat(known, options).format(number);
+export function numeral(number, language) {
+  // The page has an example in each language: -1,234,567.8, or -12,34,567.8 as in India.
+  const example = textOf(one('#number-example'), language);
+  const [minus, comma, , point] = example.split(/\d+/);
+  const options = { maximumFractionDigits: 15, useGrouping: Math.abs(number) >= 10_000 };
+  const marks = { '-': minus, ',': comma, '.': point };
+  const text = number.toLocaleString(example.includes('12') ? 'en-IN' : 'en', options);
+  return text.replace(/[-,.]/g, (mark) => marks[mark]);
 }
 
 /** Millionths of ε as people read them, rounded up to four digits. */
@@ -91,7 +93,7 @@ export function offerLanguages(redraw) {
   if (!picker) return redraw();
   const tags = [...picker.options].map(({ value }) => value);
   const base = (tag) => tag.split('-')[0];
-  const fitting = (wish) => tags.find((tag) => base(tag) === base(wish));
+  const fitting = (wish) => tags.find((tag) => tag === wish) ?? tags.find((tag) => base(tag) === base(wish));
   const begin = () => {
     picker.value = navigator.languages.map(fitting).find(Boolean) ?? tags[0];
     speak(picker, redraw);

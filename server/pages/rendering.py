@@ -159,6 +159,7 @@ class Pages:
             texts=[told(text, language) for language in spoken_in],
             links=[told(Phrase.of(name), language) for language in spoken_in] if name else [],
             address=address,
+            key=text.key,
             **spoken(spoken_in),
         )
         return Resource.of(content.encode(), _HTML)

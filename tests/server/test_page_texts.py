@@ -129,8 +129,8 @@ def test_a_survey_gets_the_words_of_its_language(
     asked: str, tag: str, speaks: str, yes: str
 ) -> None:
     (found,) = languages_of({"languages": [asked]})
-    assert (found.tag, found.speaks, found.words["question.yes"]) == (tag, speaks, yes)
-    assert found.direction == ("rtl" if asked == "ar" else "ltr")
+    said = found.texts["question.yes"]
+    assert (found.tag, said.tag, said.pattern) == (tag, speaks, yes)
     assert len({one.name for one in languages_of({"languages": [asked, "de", "fr"]})}) >= 2
 
 
