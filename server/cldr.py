@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from analysis.survey.words_file import PLURALS
+
 _TABLE: dict[str, Any] = json.loads(
     (Path(__file__).parent / "languages" / "cldr.json").read_text("utf-8")
 )
@@ -21,9 +23,8 @@ def _by_tag(groups: Mapping[str, str]) -> dict[str, str]:
 _NUMBERS, _PLURALS = _by_tag(_TABLE["numbers"]), _by_tag(_TABLE["plurals"])
 #: An invisible mark (LRM): what stands beside it is read from the left.
 _FROM_THE_LEFT = "\u200e"
-#: The plurals of CLDR, by the letters that stand for them in the table; "other" is for all others.
-_NAMED = {"z": "zero", "o": "one", "t": "two", "f": "few", "m": "many", "x": "other"}
-PLURALS = tuple(_NAMED.values())
+#: The plurals by the letters that stand for them in the table.
+_NAMED = dict(zip("zotfmx", PLURALS, strict=True))
 
 
 def _shorter(tag: str) -> Iterator[str]:

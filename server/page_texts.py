@@ -1,8 +1,9 @@
 """The texts of pages in each language of the product; each has a file in `languages/`."""
 
+import json
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property, partial
@@ -11,27 +12,18 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from server.cldr import direction, number_example, own_name
+from analysis.core.errors import SurveyError
+from server.cldr import direction, number_example, own_name, plurals_of
+from server.words import PLACE, Text, lacking, misfits, texts_in
 
 _FOLDER = Path(__file__).parent / "languages"
-_PLACE = re.compile(r"\{([a-z_]+)\}")
+
+#: The tables of the texts that say how answers are protected.
+PROMISES = ("happens.", "tells.", "who.", "stored.", "not-stored.", "memory.", "limits.")
 
 #: What fills a place: a number, a tuple of numbers to add up, a text, texts by language tag, or a
 #: phrase of the product.
 Value = Any
-
-
-@dataclass(frozen=True)
-class Text:
-    """A text of a page, and the tag of the language that it is in."""
-
-    pattern: str
-    tag: str
-
-    @property
-    def direction(self) -> str:
-        """The direction in which the text is written."""
-        return direction(self.tag)
 
 
 @dataclass(frozen=True)
@@ -61,6 +53,11 @@ class Language:
         """The texts by their keys, with places for values."""
         return {key: text.pattern for key, text in self.texts.items()}
 
+    @cached_property
+    def is_brought(self) -> bool:
+        """Whether the survey brings words for it, which are not the product's."""
+        return not is_spoken(self.tag) and any(one.tag == self.tag for one in self.texts.values())
+
     def is_own(self, text: Text) -> bool:
         """Return whether a text is in this language, so that a page in it need not say which."""
         same = _base(text.tag) == _base(self.tag)
@@ -81,13 +78,7 @@ class Phrase:
 
 
 def _read(file: Path) -> Language:
-    tables = tomllib.loads(file.read_text("utf-8"))
-    texts = {
-        f"{table}.{key}": Text(text, file.stem)
-        for table, words in tables.items()
-        for key, text in words.items()
-    }
-    return Language(file.stem, texts)
+    return Language(file.stem, texts_in(tomllib.loads(file.read_text("utf-8")), file.stem))
 
 
 #: The languages of the product, by their tags; the first one, English, is used for unknown ones.
@@ -97,13 +88,22 @@ LANGUAGES = {
 }
 
 
+#: The English texts that the page of a survey can have; the others are on pages of their own.
+TO_BRING = {
+    key: text
+    for key, text in LANGUAGES["en"].texts.items()
+    if not key.startswith(("message.", "me."))
+    or key in ("message.closed", "me.meaning", "me.together")
+}
+
+
 def languages_of(spec: Mapping[str, Any]) -> list[Language]:
     """Return the languages of a frozen survey in their order, English if it names none.
 
-    A language that the product does not speak gets English words, and a region those of its
-    language.
+    A region gets the words of its language. A language that the product does not speak gets those
+    that the survey brings and that fit, and English words for all others.
     """
-    return [_spoken_as(tag) for tag in spec.get("languages", ["en"])]
+    return [_spoken_as(tag, brought_words(spec, tag)) for tag in spec.get("languages", ["en"])]
 
 
 def is_spoken(tag: str) -> bool:
@@ -111,14 +111,49 @@ def is_spoken(tag: str) -> bool:
     return _base(tag) in LANGUAGES
 
 
+def brought_words(spec: Mapping[str, Any], tag: str) -> dict[str, Text]:
+    """Return the texts that a frozen survey brings for a language, whether they fit or not.
+
+    There are none for a language that the product speaks, so that nobody rewrites its promises.
+    """
+    tables = {} if is_spoken(tag) else spec.get("words", {}).get(tag, {})
+    return texts_in(tables, tag)
+
+
+def to_translate(spec: Mapping[str, Any], tag: str) -> Iterator[str]:
+    """Yield lines of TOML with the texts that a frozen survey lacks in a language, in English.
+
+    Raises
+    ------
+    SurveyError
+        If the survey is not in this language, or if the product has words for it.
+    """
+    if is_spoken(tag) or tag not in spec.get("languages", ()):
+        known = ", ".join(one for one in spec.get("languages", ()) if not is_spoken(one))
+        expected = f"a language of the survey without words ({known or 'there is none'})"
+        raise SurveyError(f"--words must be {expected}, got {tag}")
+    yield "# Translate each text, and take the # before it away. Places in {braces} stay."
+    if tag not in spec.get("words", {}):
+        yield f"[words.{tag}]"
+    for key in lacking(brought_words(spec, tag), TO_BRING):
+        text = TO_BRING[key]
+        names = plurals_of(tag) if text.forms else []
+        forms = {f"{key}.{name}": dict(text.forms).get(name, text.pattern) for name in names}
+        for name, pattern in (forms or {key: text.pattern}).items():
+            yield f"# {name} = {json.dumps(pattern, ensure_ascii=False)}"
+
+
 def _base(tag: str) -> str:
     return tag.split("-")[0].lower()
 
 
-def _spoken_as(tag: str) -> Language:
+def _spoken_as(tag: str, brought: Mapping[str, Text]) -> Language:
     if tag in LANGUAGES:
         return LANGUAGES[tag]
-    return replace(LANGUAGES.get(_base(tag), LANGUAGES["en"]), tag=tag)
+    known = LANGUAGES.get(_base(tag), LANGUAGES["en"]).texts
+    bad = misfits(brought, known)
+    own = {key: text for key, text in brought.items() if key not in bad}
+    return Language(tag, {**known, **own})
 
 
 def told(phrase: Phrase, language: Language) -> str:
@@ -134,7 +169,7 @@ def told(phrase: Phrase, language: Language) -> str:
         name = place[1]
         return _written(phrase.values[name], language) if name in phrase.values else place[0]
 
-    return _PLACE.sub(fill, language.texts[phrase.key].pattern)
+    return PLACE.sub(fill, language.texts[phrase.key].form(phrase.values.get("n")))
 
 
 def word(key: str | Phrase, languages: Sequence[Language], **values: Value) -> Markup:
@@ -167,12 +202,32 @@ def _isolated(text: Text, language: Language) -> Text:
     if text.direction == language.direction:
         return text
     mark = {"ltr": "\u2066", "rtl": "\u2067"}[text.direction]
-    return replace(text, pattern=f"{mark}{text.pattern}\u2069")
+    pattern, *forms = (f"{mark}{one}\u2069" for one in (text.pattern, *dict(text.forms).values()))
+    return replace(text, pattern=pattern, forms=tuple(zip(dict(text.forms), forms, strict=True)))
 
 
 def texts_at_once(key: str, languages: Sequence[Language]) -> list[Text]:
     """Return a text in all languages that have different ones, in their order."""
     return list(dict.fromkeys(language.texts[key] for language in languages))
+
+
+class Words:
+    """Write phrases into a page in all its languages, and remember what it promises."""
+
+    def __init__(self, languages: Sequence[Language]) -> None:
+        self._languages = languages
+        self._said: list[Phrase] = []
+
+    def __call__(self, key: str | Phrase, **values: Value) -> Markup:
+        """Return a phrase as `word` does."""
+        phrase = key if isinstance(key, Phrase) else Phrase(key, values)
+        self._said.append(phrase)
+        return word(phrase, self._languages)
+
+    def promises(self) -> list[str]:
+        """Return the sentences of `PROMISES` so far, in English."""
+        said = [told(one, LANGUAGES["en"]) for one in self._said if one.key.startswith(PROMISES)]
+        return [text for text in dict.fromkeys(said) if text.endswith(".")]
 
 
 def spoken(languages: Sequence[Language]) -> dict[str, Any]:
@@ -183,7 +238,7 @@ def spoken(languages: Sequence[Language]) -> dict[str, Any]:
     """
     return {
         "languages": languages,
-        "w": partial(word, languages=languages),
+        "w": Words(languages),
         "program_word": partial(program_word, languages=languages),
         "texts_at_once": partial(texts_at_once, languages=languages),
     }

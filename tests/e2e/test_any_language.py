@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 from collector import Collector
-from device import Device, begin, expect_state, fill_in, review
+from device import Device, begin, expect_state, fill_in, press, review
 from playwright.sync_api import Page, expect
 
 from server.page_texts import languages_of, numeral
@@ -46,7 +46,14 @@ def test_a_page_begins_in_the_direction_of_its_reader(
     # What has no translation is English, from the left, in a page from the right.
     words = page.locator(f'#begin [data-language="{tag}"]')
     expect(words).to_have_text("Begin")
-    assert words.evaluate("(one) => getComputedStyle(one).direction") == "ltr"
+    direction = "(one) => getComputedStyle(one).direction"
+    assert words.evaluate(direction) == "ltr"
+    # Sentences follow each other from the left; where the picker and buttons stand does not change.
+    promise = page.locator("p", has=page.locator("strong")).filter(has_text="Your true answers")
+    assert promise.first.evaluate(direction) == "ltr"
+    for other in ("#begin", "#language"):
+        expected = "ltr" if tag == "hi" else "rtl"
+        assert page.locator(other).evaluate(direction) == expected, other
     fill_in(page, {"q": "123456"})
     (answer,) = review(page).values()
     (language,) = languages_of({"languages": [tag]})
@@ -75,3 +82,40 @@ def test_a_page_in_one_language_writes_its_numbers(device: Device, collector: Co
     page = device.visit(collector.page(collector.publish(text.replace(", ", ""))))
     begin(page)
     assert page.evaluate(_NUMERALS, [123456]) == ["1,23,456"]
+
+
+BROUGHT = """
+id = "s"
+title = {fa = "یک پرسش", en = "One question"}
+languages = ["fa", "en"]
+[[questions]]
+id = "q"
+kind = "yes-no"
+text = {fa = "آیا؟", en = "Is it?"}
+epsilon = 1
+
+[words.fa]
+page.begin = "شروع"
+page.next = "بعدی"
+review.button = "پاسخ‌های من"
+question.no-answer = "بی‌پاسخ"
+"""
+
+
+def test_words_that_a_survey_brings_are_shown_and_said_to_be_its_own(
+    new_device: Callable[..., Device], collector: Collector
+) -> None:
+    page = new_device(locale="fa").visit(collector.page(collector.publish(BROUGHT)))
+    expect_state(page, "ready")
+    expect(page.locator("#begin")).to_have_text("شروع", use_inner_text=True)
+    note = page.locator("details.translated")
+    expect(note).to_be_visible()
+    note.locator("summary").click()
+    expect(note).to_contain_text("Your true answers stay on this device.")
+    page.locator("#language").select_option("en")
+    expect(note).to_be_hidden()
+    page.locator("#language").select_option("fa")
+    begin(page)
+    assert review(page) == {"آیا؟": "بی‌پاسخ"}
+    press(page)
+    expect_state(page, "stored")
