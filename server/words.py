@@ -39,7 +39,7 @@ class Text:
         if isinstance(number, int):
             return dict(self.forms).get(plural(number, self.tag), self.pattern)
         parts = [part for form in (*self.forms, ("other", self.pattern)) for part in form]
-        return BETWEEN_FORMS.join([self.tag, *parts])
+        return BETWEEN_FORMS.join([self.tag.partition("-")[0], *parts])
 
 
 def texts_in(tables: Mapping[str, Mapping[str, Any]], tag: str) -> dict[str, Text]:

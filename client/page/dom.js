@@ -44,8 +44,16 @@ export function inEpsilon(millionths) {
   return Math.ceil(millionths / step) * step / 1e6;
 }
 
+/** The form of a text for a number: of "TAG‖one‖…‖other‖…", which a text is that counts. */
+function formFor(n, text) {
+  const [tag, ...forms] = text.split('‖');
+  if (!forms.length) return text;
+  const at = forms.indexOf(new Intl.PluralRules(tag).select(n));
+  return forms[at < 0 ? forms.length - 1 : at + 1];
+}
+
 /** A text with values for its {names}: texts, numbers, or functions of the language. */
-const filled = (text, values, language) => text.replace(/\{(\w+)\}/g, (name, key) => {
+const filled = (text, values, language) => formFor(values.n, text).replace(/\{(\w+)\}/g, (name, key) => {
   const value = values[key] ?? name;
   if (typeof value === 'number') return numeral(value, language);
   if (typeof value === 'function') return value(language);

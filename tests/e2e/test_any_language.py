@@ -7,7 +7,7 @@ from collector import Collector
 from device import Device, begin, expect_state, fill_in, press, review
 from playwright.sync_api import Page, expect
 
-from server.page_texts import languages_of, numeral
+from server.page_texts import LANGUAGES, Phrase, languages_of, numeral, told
 
 TAGS = ["en", "fa", "hi", "sv", "ps", "de-CH", "es-MX", "fr", "ar", "dv", "ku-Arab"]
 #: A survey in these languages; its texts are the same in each.
@@ -119,3 +119,36 @@ def test_words_that_a_survey_brings_are_shown_and_said_to_be_its_own(
     assert review(page) == {"آیا؟": "بی‌پاسخ"}
     press(page)
     expect_state(page, "stored")
+
+
+COUNTED = f"""
+id = "s"
+title = "S"
+languages = {[*LANGUAGES, "ru"]}
+[[questions]]
+id = "q"
+kind = "text"
+text = "?"
+epsilon = 1
+
+[words.ru]
+question.too-long = {{one = "1–{{n}} буква", few = "1–{{n}} буквы", other = "1–{{n}} букв"}}
+"""
+_SAID = """async (numbers) => {
+  const { word } = await import('/client/page/dom.js');
+  return numbers.map((n) => word('question.too-long', { n }));
+}"""
+
+
+def test_what_the_program_counts_has_the_plurals_that_the_server_has(
+    device: Device, collector: Collector
+) -> None:
+    survey = collector.publish(COUNTED)
+    page = device.visit(collector.page(survey))
+    expect_state(page, "ready")
+    for language in languages_of(collector.frozen(survey)["survey"]):
+        page.locator("#language").select_option(language.tag)
+        numbers = [1, 2, 3, 5, 11, 21, 22, 100, 111, 12_345]
+        phrases = [Phrase.of("question.too-long", n=n) for n in numbers]
+        assert page.evaluate(_SAID, numbers) == [told(one, language) for one in phrases]
+    assert told(Phrase.of("question.too-long", n=22), language) == "1–22 буквы"
