@@ -16,7 +16,8 @@ from analysis.core.errors import SurveyError
 from server.cldr import direction, number_example, own_name, plurals_of
 from server.words import PLACE, Text, lacking, misfits, texts_in
 
-_FOLDER = Path(__file__).parent / "languages"
+#: The folder of their files.
+FOLDER = Path(__file__).parent / "languages"
 
 #: The tables of the texts that say how answers are protected.
 PROMISES = ("happens.", "tells.", "who.", "stored.", "not-stored.", "memory.", "limits.")
@@ -77,15 +78,21 @@ class Phrase:
         return cls(key, values)
 
 
-def _read(file: Path) -> Language:
-    return Language(file.stem, texts_in(tomllib.loads(file.read_text("utf-8")), file.stem))
+#: The table of a language's file that has no texts, but what the tests look for in them.
+LANGUAGE = "language"
+
+
+def languages_in(folder: Path) -> dict[str, Language]:
+    """Return the languages that have a file in a folder, by their tags, English first."""
+    files = sorted(folder.glob("*.toml"), key=lambda file: (file.stem != "en", file.stem))
+    read = {file.stem: tomllib.loads(file.read_text("utf-8")) for file in files}
+    for tables in read.values():
+        tables.pop(LANGUAGE, None)
+    return {tag: Language(tag, texts_in(tables, tag)) for tag, tables in read.items()}
 
 
 #: The languages of the product, by their tags; the first one, English, is used for unknown ones.
-LANGUAGES = {
-    file.stem: _read(file)
-    for file in sorted(_FOLDER.glob("*.toml"), key=lambda file: (file.stem != "en", file.stem))
-}
+LANGUAGES = languages_in(FOLDER)
 
 
 #: The English texts that the page of a survey can have; the others are on pages of their own.

@@ -35,7 +35,7 @@ __all__ = ["app", "signed_in", "survey_file"]
 
 SURVEY = """id = "s"
 title = "S"
-languages = ["fa", "en"]
+languages = ["dv", "en"]
 [[questions]]
 id = "q"
 kind = "yes-no"
@@ -64,30 +64,30 @@ def _page(survey: Survey) -> str:
 def _all_translated(tmp_path: Path) -> str:
     """Return the table that `check --words` prints, with each text in made-up words."""
     (tmp_path / "s.toml").write_text(SURVEY)
-    printed = CliRunner().invoke(main, ["check", str(tmp_path / "s.toml"), "--words", "fa"]).stdout
+    printed = CliRunner().invoke(main, ["check", str(tmp_path / "s.toml"), "--words", "dv"]).stdout
     return re.sub(r'^# (\S+ = ")', r"\1ف ", printed, flags=re.M)
 
 
 def test_words_are_used_and_others_stay_english(tmp_path: Path) -> None:
-    survey = survey_with(tmp_path, '[words.fa]\npage.begin = "شروع"\nquestion.yes = "<b>بله"\n')
+    survey = survey_with(tmp_path, '[words.dv]\npage.begin = "شروع"\nquestion.yes = "<b>بله"\n')
     persian, english = languages_of(survey.spec)
     assert told(P.of("page.begin"), persian) == "شروع"
     assert word("page.begin", [persian]) == "شروع"
     assert word("page.next", [persian]) == '<span lang="en" dir="ltr">Next</span>'
     assert english is LANGUAGES["en"]
     page = _page(survey)
-    assert '<span data-language="fa" lang="fa" dir="rtl">شروع</span>' in page
+    assert '<span data-language="dv" lang="dv" dir="rtl">شروع</span>' in page
     assert "&lt;b&gt;بله" in page
     assert "<b>بله" not in page.partition('id="survey-data"')[0]
 
 
 def test_the_version_pins_the_words_and_they_can_be_read_again(tmp_path: Path) -> None:
     plain = survey_with(tmp_path, "")
-    first = survey_with(tmp_path, '[words.fa]\npage.begin = "شروع"\n')
-    other = survey_with(tmp_path, '[words.fa]\npage.begin = "آغاز"\n')
+    first = survey_with(tmp_path, '[words.dv]\npage.begin = "شروع"\n')
+    other = survey_with(tmp_path, '[words.dv]\npage.begin = "آغاز"\n')
     assert len({plain.version, first.version, other.version}) == 3
     assert first.terms == plain.terms
-    assert first.spec["words"] == {"fa": {"page": {"begin": "شروع"}}}
+    assert first.spec["words"] == {"dv": {"page": {"begin": "شروع"}}}
     assert "words" not in plain.spec
     assert thaw(first.to_json(), first.version).spec == first.spec
     OAS31Validator({**protocol_schema(), "$ref": "#/$defs/Survey"}).validate(first.spec)
@@ -96,15 +96,15 @@ def test_the_version_pins_the_words_and_they_can_be_read_again(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ('[words.fa]\npage.begin = ""', "[words.fa.page]: begin must be a text"),
-        ("[words.fa]\npage.begin = 3", "[words.fa.page]: begin must be a text"),
-        ('[words.fa]\npage.begin = "a\\u0007"', "[words.fa.page]: begin must be a text"),
-        ('[words.fa]\npage.minutes = {one = "1"}', "[words.fa.page]: minutes must be a text"),
-        ('[words.fa]\npage.minutes = {other = "a", 1 = "b"}', "minutes must be a text"),
-        ('[words.fa]\n"page.begin" = "a"', "page.begin must be a table"),
-        ('[words.fa]\npage."Be gin" = "a"', "page must be a table with names"),
-        ("[words.fa]\npage = {}", "page must be a table with names"),
-        ('[words.fr]\npage.begin = "a"', 'unknown key "fr", expected one of en, fa'),
+        ('[words.dv]\npage.begin = ""', "[words.dv.page]: begin must be a text"),
+        ("[words.dv]\npage.begin = 3", "[words.dv.page]: begin must be a text"),
+        ('[words.dv]\npage.begin = "a\\u0007"', "[words.dv.page]: begin must be a text"),
+        ('[words.dv]\npage.minutes = {one = "1"}', "[words.dv.page]: minutes must be a text"),
+        ('[words.dv]\npage.minutes = {other = "a", 1 = "b"}', "minutes must be a text"),
+        ('[words.dv]\n"page.begin" = "a"', "page.begin must be a table"),
+        ('[words.dv]\npage."Be gin" = "a"', "page must be a table with names"),
+        ("[words.dv]\npage = {}", "page must be a table with names"),
+        ('[words.fr]\npage.begin = "a"', 'unknown key "fr", expected one of dv, en'),
     ],
 )
 def test_what_is_no_text_is_refused(tmp_path: Path, words: str, expected: str) -> None:
@@ -114,10 +114,10 @@ def test_what_is_no_text_is_refused(tmp_path: Path, words: str, expected: str) -
 
 
 def test_words_need_a_language_of_the_survey(tmp_path: Path) -> None:
-    none = SURVEY.replace('languages = ["fa", "en"]', "")
+    none = SURVEY.replace('languages = ["dv", "en"]', "")
     with pytest.raises(SurveyError, match="words must be left out without languages"):
-        survey_with(tmp_path, '[words.fa]\npage.begin = "a"\n', none)
-    assert "words" not in survey_with(tmp_path, "[words.fa]\n# page.begin = 'a'\n").spec
+        survey_with(tmp_path, '[words.dv]\npage.begin = "a"\n', none)
+    assert "words" not in survey_with(tmp_path, "[words.dv]\n# page.begin = 'a'\n").spec
 
 
 @pytest.mark.parametrize(
@@ -136,19 +136,19 @@ def test_words_need_a_language_of_the_survey(tmp_path: Path) -> None:
 def test_a_text_that_does_not_fit_is_named_and_shown_in_english(
     tmp_path: Path, words: str, why: str
 ) -> None:
-    assert why in _said(tmp_path, f"[words.fa]\n{words}\n")
+    assert why in _said(tmp_path, f"[words.dv]\n{words}\n")
     persian, english = languages_of(read_survey(tmp_path / "s.toml").spec)
     key = words.partition(" ")[0]
     assert persian.texts.get(key) == english.texts.get(key)
 
 
 def test_numbers_can_be_in_the_digits_of_the_language(tmp_path: Path) -> None:
-    survey = survey_with(tmp_path, '[words.fa]\ntrial.draw = "۲۰ بار"\n')
+    survey = survey_with(tmp_path, '[words.dv]\ntrial.draw = "۲۰ بار"\n')
     assert told(P.of("trial.draw"), languages_of(survey.spec)[0]) == "۲۰ بار"
 
 
 def test_no_survey_rewrites_the_words_of_the_product(tmp_path: Path) -> None:
-    survey = 'languages = ["de-CH", "ar"]\n' + SURVEY.replace('languages = ["fa", "en"]\n', "")
+    survey = 'languages = ["de-CH", "ar"]\n' + SURVEY.replace('languages = ["dv", "en"]\n', "")
     words = '[words.de-CH]\nhappens.stay = "Alles anonym."\n[words.ar]\nhappens.stay = "x"\n'
     assert 'language "de-CH": its words are left out, since the page has its own' in _said(
         tmp_path, words, survey
@@ -160,20 +160,20 @@ def test_no_survey_rewrites_the_words_of_the_product(tmp_path: Path) -> None:
 
 def test_check_prints_what_to_translate_and_names_what_is_missing(tmp_path: Path) -> None:
     words = _all_translated(tmp_path)
-    brought = tomllib.loads(words)["words"]["fa"]
+    brought = tomllib.loads(words)["words"]["dv"]
     assert sum(map(len, brought.values())) >= len(TO_BRING) - 10
-    assert 'language "fa"' not in _said(tmp_path, words)
+    assert 'language "dv"' not in _said(tmp_path, words)
     said = _said(tmp_path, re.sub(r"^page\.(begin|next) .*\n", "", words, flags=re.M))
-    assert 'language "fa": not translated, and shown in English: page.begin, page.next\n' in said
-    assert "deniable check --words fa prints what to translate" in _said(tmp_path, "")
+    assert 'language "dv": not translated, and shown in English: page.begin, page.next\n' in said
+    assert "deniable check --words dv prints what to translate" in _said(tmp_path, "")
     path = str(tmp_path / "s.toml")
-    survey_with(tmp_path, '[words.fa]\npage.begin = "a"\n')
-    more = CliRunner().invoke(main, ["check", path, "--words", "fa"]).stdout
-    assert "[words.fa]" not in more
+    survey_with(tmp_path, '[words.dv]\npage.begin = "a"\n')
+    more = CliRunner().invoke(main, ["check", path, "--words", "dv"]).stdout
+    assert "[words.dv]" not in more
     assert "page.begin" not in more
     refused = CliRunner().invoke(main, ["check", path, "--words", "en"])
     assert refused.exit_code != 0
-    assert "a language of the survey without words (fa), got en" in refused.stderr
+    assert "a language of the survey without words (dv), got en" in refused.stderr
 
 
 def test_a_page_with_such_words_says_who_translated_it_and_has_the_promises(
@@ -181,11 +181,11 @@ def test_a_page_with_such_words_says_who_translated_it_and_has_the_promises(
 ) -> None:
     summary = "Translated by whoever asks you"
     assert summary not in _page(survey_with(tmp_path, ""))
-    for tags, hidden in ((["fa"], False), (["fa", "en"], False), (["en", "fa"], True)):
-        text = SURVEY.replace('["fa", "en"]', json.dumps(tags))
+    for tags, hidden in ((["dv"], False), (["dv", "en"], False), (["en", "dv"], True)):
+        text = SURVEY.replace('["dv", "en"]', json.dumps(tags))
         page = _page(survey_with(tmp_path, _all_translated(tmp_path), text))
         (start,) = re.findall(r'<details class="translated".*?>', page)
-        assert ('data-language="fa"' in start) == (len(tags) > 1)
+        assert ('data-language="dv"' in start) == (len(tags) > 1)
         assert ('lang="en" dir="ltr"' in start, "hidden" in start) == (True, hidden)
         (details,) = re.findall(r'<details class="translated".*?</details>', page, re.S)
         words = LANGUAGES["en"].words
@@ -201,7 +201,7 @@ def test_audit_says_which_words_the_survey_brought(tmp_path: Path) -> None:
         return {one.subject: one for one in audit_survey_page(survey, data)}
 
     assert [*found("")] == ["/s/s"]
-    finding = found('[words.fa]\npage.begin = "a"\npage.next = "b"\npage.nothing = "c"\n')["s fa"]
+    finding = found('[words.dv]\npage.begin = "a"\npage.next = "b"\npage.nothing = "c"\n')["s dv"]
     total = len(LANGUAGES["en"].words)
     assert finding.finding == (
         f"2 of {total} texts are brought by the survey, and none is this program's: "
@@ -210,15 +210,15 @@ def test_audit_says_which_words_the_survey_brought(tmp_path: Path) -> None:
 
 
 DRAFT = """id = "brought"
-title = {fa = "ع", en = "T"}
-languages = ["fa", "en"]
+title = {dv = "ع", en = "T"}
+languages = ["dv", "en"]
 [[questions]]
 id = "one"
 kind = "yes-no"
-text = {fa = "؟", en = "?"}
+text = {dv = "؟", en = "?"}
 epsilon = 1
 
-[words.fa]
+[words.dv]
 page.begin = "شروع"
 page.minutes = {one = "۱", other = "{n}"}
 """
@@ -244,7 +244,7 @@ def test_no_draft_loses_the_words_that_its_survey_brings(
     # Nobody takes a language away with its words unseen.
     spoken = fields(browser, "study", where) | {"languages": "en", "do": "save"}
     refused = post(browser, where, **spoken)
-    assert (refused.status_code, "4 texts in fa would be lost" in refused.text) == (422, True)
+    assert (refused.status_code, "4 texts in dv would be lost" in refused.text) == (422, True)
     gone = post(browser, where, **spoken, forget="yes")
     assert gone.status_code == 303, gone.text
     assert "words" not in toml(store, "brought")
@@ -253,4 +253,4 @@ def test_no_draft_loses_the_words_that_its_survey_brings(
     tables, _ = survey_tables(survey)
     draft = toml_of(tables)
     path.write_text(draft, "utf-8")
-    assert (read_survey(path).version, "[words.fa.page]" in draft) == (survey.version, True)
+    assert (read_survey(path).version, "[words.dv.page]" in draft) == (survey.version, True)

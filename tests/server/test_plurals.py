@@ -41,7 +41,7 @@ def test_each_text_that_counts_has_forms_or_a_reason_to_have_none() -> None:
     english = LANGUAGES["en"].texts
     counting = {key for key, text in english.items() if "n" in PLACE.findall(text.pattern)}
     formed = {key for one in LANGUAGES.values() for key, text in one.texts.items() if text.forms}
-    assert counting - formed == FOR_ALL_NUMBERS
+    assert counting - formed <= FOR_ALL_NUMBERS <= counting
 
 
 @pytest.mark.parametrize("tag", LANGUAGES)
