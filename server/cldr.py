@@ -27,12 +27,28 @@ _FROM_THE_LEFT = "\u200e"
 _NAMED = dict(zip("zotfmx", PLURALS, strict=True))
 
 
+def language_of(tag: str) -> str:
+    """Return the tag of a language without a script or region: "de" for "DE-AT" and for "deu"."""
+    return _known(tag).partition("-")[0]
+
+
+def _known(tag: str) -> str:
+    """Return a tag that begins with the language's usual tag instead of an old or a longer one."""
+    language, *parts = tag.split("-")
+    return "-".join([_TABLE["aliases"].get(language.lower(), language.lower()), *parts])
+
+
+def _scripts(parts: list[str]) -> list[str]:
+    """Return the script that the parts of a tag behind its language name, if they do."""
+    return [part.title() for part in parts[:1] if len(part) == 4 and part.isalpha()]
+
+
 def _shorter(tag: str) -> Iterator[str]:
     """Yield a tag as CLDR writes it, and without its last parts one after the other."""
-    language, *parts = tag.split("-")
-    script = [part.title() for part in parts[:1] if len(part) == 4 and part.isalpha()]
+    language, *parts = _known(tag).split("-")
+    script = _scripts(parts)
     rest = [part.upper() if len(part) in (2, 3) else part.lower() for part in parts[len(script) :]]
-    parts = [language.lower(), *script, *rest]
+    parts = [language, *script, *rest]
     while parts:
         yield "-".join(parts)
         parts.pop()
@@ -49,9 +65,7 @@ def own_name(tag: str) -> str:
 
 def direction(tag: str) -> str:
     """Return "rtl" if a language, or the script that a tag names, is written from the right."""
-    _, *parts = tag.split("-")
-    scripts = [part.title() for part in parts[:1] if len(part) == 4 and part.isalpha()]
-    for known in scripts or _shorter(tag):
+    for known in _scripts(_known(tag).split("-")[1:]) or _shorter(tag):
         if known in _RTL or known in _LTR:
             return "rtl" if known in _RTL else "ltr"
     return "ltr"

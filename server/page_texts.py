@@ -13,7 +13,7 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from analysis.core.errors import SurveyError
-from server.cldr import direction, number_example, own_name, plurals_of
+from server.cldr import direction, language_of, number_example, own_name, plurals_of
 from server.words import PLACE, Text, lacking, misfits, texts_in
 
 #: The folder of their files.
@@ -61,7 +61,7 @@ class Language:
 
     def is_own(self, text: Text) -> bool:
         """Return whether a text is in this language, so that a page in it need not say which."""
-        same = _base(text.tag) == _base(self.tag)
+        same = language_of(text.tag) == language_of(self.tag)
         return same and text.direction == self.direction
 
 
@@ -115,7 +115,7 @@ def languages_of(spec: Mapping[str, Any]) -> list[Language]:
 
 def is_spoken(tag: str) -> bool:
     """Return whether the product has texts in a language."""
-    return _base(tag) in LANGUAGES
+    return _product(tag) is not None
 
 
 def brought_words(spec: Mapping[str, Any], tag: str) -> dict[str, Text]:
@@ -150,17 +150,18 @@ def to_translate(spec: Mapping[str, Any], tag: str) -> Iterator[str]:
             yield f"# {name} = {json.dumps(pattern, ensure_ascii=False)}"
 
 
-def _base(tag: str) -> str:
-    return tag.split("-")[0].lower()
+def _product(tag: str) -> Language | None:
+    """Return the product's language for a tag: of this tag, or of its language."""
+    return LANGUAGES.get(tag) or LANGUAGES.get(language_of(tag))
 
 
 def _spoken_as(tag: str, brought: Mapping[str, Text]) -> Language:
-    if tag in LANGUAGES:
-        return LANGUAGES[tag]
-    known = LANGUAGES.get(_base(tag), LANGUAGES["en"]).texts
-    bad = misfits(brought, known)
-    own = {key: text for key, text in brought.items() if key not in bad}
-    return Language(tag, {**known, **own})
+    product = _product(tag)
+    if product is not None:
+        return product if product.tag == tag else replace(product, tag=tag)
+    english = LANGUAGES["en"].texts
+    bad = misfits(brought, english)
+    return Language(tag, {**english, **{key: brought[key] for key in brought.keys() - bad.keys()}})
 
 
 def told(phrase: Phrase, language: Language) -> str:

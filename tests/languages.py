@@ -24,9 +24,6 @@ FROM_THE_RIGHT = {
 _KURDISH = dict.fromkeys(("ku-Arab", "ku-IQ", "ku-IR"), "کوردی")
 NAMES = _KURDISH | {"dv": "ދިވެހިބަސް", "arc": "ܐܪܡܝܐ"}
 
-#: Old tags that are still used, and the new ones.
-_OLD = {"iw": "he", "in": "id", "ji": "yi", "mo": "ro", "sh": "sr_Latn", "tl": "fil"}
-
 #: Whole numbers whose plurals decide those of all others: CLDR's rules look at the last two digits,
 #: and a few exact numbers. Some also know millions and thousands, which no text here counts.
 COUNTED = range(200)
@@ -35,6 +32,7 @@ COUNTED = range(200)
 def table() -> dict[str, object]:
     """Return the table.
 
+    `aliases` has old tags, and those of three letters that have shorter ones, with the tag to use.
     `names` has each language's own name by its tag, `rtl` the scripts, languages and languages in a
     region that are written from right to left, and `ltr` the regions of such languages that are
     not. `numbers` has how -1234567.8 is written, and `plurals` a letter for each number below 200,
@@ -46,6 +44,7 @@ def table() -> dict[str, object]:
     return {
         "babel": babel.__version__,
         "names": dict(sorted(names.items())),
+        "aliases": _aliases(names),
         **_directions(),
         "numbers": _grouped({tag: _written(locale) for tag, locale in found.items()}),
         "plurals": _grouped({tag: plurals(locale) for tag, locale in found.items()}),
@@ -54,8 +53,7 @@ def table() -> dict[str, object]:
 
 def locales() -> dict[str, Locale]:
     """Return the locales of CLDR by their tags."""
-    current = {tag: Locale.parse(tag.replace("-", "_")) for tag in _tags()}
-    return current | {tag: Locale.parse(new) for tag, new in _OLD.items()}
+    return {tag: Locale.parse(tag.replace("-", "_")) for tag in _tags()}
 
 
 def _tags() -> Iterator[str]:
@@ -69,7 +67,6 @@ def _tags() -> Iterator[str]:
         short = f"{locale.language}_{locale.territory}"
         if locale.script and locale.territory and likely.get(short) == identifier:
             yield short.replace("_", "-")
-    yield from ("iw", "no")  # old tags, which are still used
 
 
 def _named(locale: Locale) -> str:
@@ -91,6 +88,15 @@ def plurals(locale: Locale) -> str:
     """Return the plural of each number of `COUNTED`: z(ero), o(ne), t(wo), f(ew), m(any), or x."""
     letters = {"zero": "z", "one": "o", "two": "t", "few": "f", "many": "m", "other": "x"}
     return "".join(letters[locale.plural_form(number)] for number in COUNTED)
+
+
+def _aliases(names: dict[str, str]) -> dict[str, str]:
+    found = {old: new.replace("_", "-") for old, new in get_global("language_aliases").items()}
+    return {
+        old: new
+        for old, new in sorted(found.items())
+        if new in names and old not in names and "_" not in old
+    }
 
 
 def _directions() -> dict[str, str]:

@@ -53,7 +53,7 @@ function formFor(n, text) {
 }
 
 /** A text with values for its {names}: texts, numbers, or functions of the language. */
-const filled = (text, values, language) => formFor(values.n, text).replace(/\{(\w+)\}/g, (name, key) => {
+const filled = (text, values = {}, language) => formFor(values.n, text).replace(/\{(\w+)\}/g, (name, key) => {
   const value = values[key] ?? name;
   if (typeof value === 'number') return numeral(value, language);
   if (typeof value === 'function') return value(language);

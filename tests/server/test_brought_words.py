@@ -25,7 +25,7 @@ from server.cli import main
 from server.editing.draft_file import toml_of
 from server.editing.reading import read_draft
 from server.openapi import protocol_schema
-from server.page_texts import LANGUAGES, TO_BRING, languages_of, told, word
+from server.page_texts import LANGUAGES, TO_BRING, is_spoken, languages_of, told, word
 from server.page_texts import Phrase as P
 from server.pages.browser_files import CLIENT, client_files
 from server.pages.rendering import Pages
@@ -153,6 +153,7 @@ def test_no_survey_rewrites_the_words_of_the_product(tmp_path: Path) -> None:
     assert 'language "de-CH": its words are left out, since the page has its own' in _said(
         tmp_path, words, survey
     )
+    assert [is_spoken(tag) for tag in ("deu", "ARA-EG", "dv")] == [True, True, False]
     german, arabic = languages_of(read_survey(tmp_path / "s.toml").spec)
     assert german.words == LANGUAGES["de"].words
     assert arabic == LANGUAGES["ar"]
