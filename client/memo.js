@@ -28,38 +28,12 @@ class Unstored extends Error {
 /** The device was forgotten, or began anew for somebody else, while a report was drawn. */
 export class Forgotten extends Error {}
 
-/** What a trial keeps instead, until the page is left. */
-let tried;
-
-/** From now on nothing is read from the disk or kept there: each page is a new device. */
-export function beginTrial() {
-  tried = new Map();
-}
-
-/** The part of an object store that is used here. */
-function triedTable() {
-  const done = (result) => {
-    const request = { result };
-    queueMicrotask(() => request.onsuccess?.());
-    return request;
-  };
-  return {
-    get: (key) => done(tried.get(key)),
-    getAll: () => done([...tried.values()]),
-    getAllKeys: () => done([...tried.keys()]),
-    put: (value, key) => tried.set(key, value),
-    delete: (key) => tried.delete(key),
-    transaction: { abort() {} },
-  };
-}
+/** What optional/trial.js adds where nothing may be kept on the disk: `transact` in place of this. */
+export const trial = {};
 
 /** Gives what `act` makes of the table, once that is on the disk: all of it, or nothing. */
-export const transact = (act, mode = 'readwrite') => new Promise((resolve, reject) => {
-  if (tried) {
-    const found = act(triedTable(), reject);
-    setTimeout(() => resolve(found));
-    return;
-  }
+export const transact = (act, mode) => (trial.transact ?? onDisk)(act, mode);
+const onDisk = (act, mode = 'readwrite') => new Promise((resolve, reject) => {
   const refuse = (error) => {
     const isOther = ['NotFoundError', 'VersionError'].includes(error?.name);
     reject(isOther ? new Damaged(error.message) : new Unstored(error ?? 'aborted'));
@@ -183,7 +157,7 @@ export async function opened(survey, key, part = key, name = '') {
 }
 
 /** Asks the browser to keep all this even if nobody comes back for long; it may refuse. */
-export const persist = () => tried || navigator.storage?.persist?.().catch(() => false);
+export const persist = () => trial.transact || navigator.storage?.persist?.().catch(() => false);
 
 /** What is kept of a survey; without `constant`, all costs were constant. */
 function whole(memo = EMPTY) {
@@ -318,7 +292,7 @@ export async function removeTraces({ place: at, bare }) {
 
 /** Does something while no other tab does so for this survey. */
 export const alone = (survey, action) =>
-  (navigator.locks && !tried ? navigator.locks.request(place(survey), action) : action());
+  (navigator.locks && !trial.transact ? navigator.locks.request(place(survey), action) : action());
 
 /** Whether what is kept under a key is what this program keeps there. */
 function isRight(key, value) {

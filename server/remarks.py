@@ -17,14 +17,18 @@ from analysis.survey.check import Check
 from analysis.survey.document import by_language
 from analysis.survey.joint_draw import JointDraw
 from analysis.survey.question import Question
-from analysis.survey.study_file import missing
+from analysis.survey.study_file import missing as unsaid_in
 from analysis.survey.survey import PILOT, Survey, asked_in, spent_on
 from server.clock import today
 from server.editing.conditions import named
 from server.editing.spending import MANY, waves_within
 from server.explanation import example_of
 from server.explanation.first_screen import too_long
-from server.page_texts import LANGUAGES, is_spoken
+from server.page_texts import LANGUAGES, TO_BRING, brought_words, is_spoken
+from server.words import lacking, misfits
+
+#: How many of the texts that lack a translation are named.
+_SOME = 10
 
 
 def too_low(survey: Survey) -> str:
@@ -47,11 +51,11 @@ def asked_already(survey: Survey, others: Iterable[dict[str, Any]]) -> Iterator[
     """
     alike: dict[str, set[str]] = {}
     for other in others:
-        words = set[str]().union(*map(_words, asked_in(other)))
+        words = set[str]().union(*map(_wording, asked_in(other)))
         alike.setdefault(other["id"], set()).update(
             question.id
             for question in survey.questions
-            if not survey.is_pilot and PILOT not in other and _words(question.spec) & words
+            if not survey.is_pilot and PILOT not in other and _wording(question.spec) & words
         )
     for other_id, ids in alike.items():
         if not ids:
@@ -66,7 +70,7 @@ def asked_already(survey: Survey, others: Iterable[dict[str, Any]]) -> Iterator[
         )
 
 
-def _words(spec: dict[str, Any]) -> set[str]:
+def _wording(spec: dict[str, Any]) -> set[str]:
     """Return a question's text in each language after its matrix's: letters and digits alone."""
     matrix = by_language(spec.get("matrix", ""))
     texts = [matrix.get(tag, "") + text for tag, text in by_language(spec["text"]).items()]
@@ -87,7 +91,7 @@ def remarks(
         f"ε = {in_epsilon(survey.charge):f}; the cap of {in_epsilon(survey.cap):f} is enough for "
         f"{many} wave{'' if waves == 1 else 's'} in all"
     )
-    unsaid = missing(survey.spec)
+    unsaid = unsaid_in(survey.spec)
     if unsaid:
         yield (f"the page does not say {', '.join(unsaid)}; ethics boards ask for this")
     if survey.memos:
@@ -137,11 +141,7 @@ def remarks(
     elif survey.memos and spent_on([(survey, 2)]) > survey.cap:
         yield ("nobody could answer a second wave: raise the cap in [privacy]")
     for tag in survey.spec.get("languages", ()):
-        if not is_spoken(tag):
-            yield (
-                f'language "{tag}": the page\'s own words exist in {", ".join(LANGUAGES)}; '
-                "in this language they are English"
-            )
+        yield from _words(survey, tag)
     if survey.is_over(today()):
         day = min(day for day in (survey.closes, survey.delete_reports_after) if day)
         yield (f"the last day of the survey, {day}, has passed; nobody could answer it")
@@ -183,6 +183,30 @@ def remarks(
             "comprehension = true: what is sent about a single answer can be more than a hint, so "
             'that "It can be either" would be no right reply'
         )
+
+
+def _words(survey: Survey, tag: str) -> Iterator[str]:
+    """Yield which of the page's words a language lacks, and which of those it has are not used."""
+    brought = brought_words(survey.spec, tag)
+    if is_spoken(tag):
+        if tag in survey.spec.get("words", {}):
+            yield f'language "{tag}": its words are left out, since the page has its own'
+        return
+    if not brought:
+        yield (
+            f'language "{tag}": the page\'s own words exist in {", ".join(LANGUAGES)}; '
+            f"in this language they are English. deniable check --words {tag} prints what to "
+            "translate"
+        )
+        return
+    wrong = misfits(brought, LANGUAGES["en"].texts)
+    for key, why in wrong.items():
+        yield f'language "{tag}": {key} is shown in English: {why}'
+    missing = [key for key in lacking(brought, TO_BRING) if key not in wrong]
+    if missing:
+        some = ", ".join(missing[:_SOME])
+        more = f" and {len(missing) - _SOME} more" * (len(missing) > _SOME)
+        yield f'language "{tag}": not translated, and shown in English: {some}{more}'
 
 
 def _stated(question: Question) -> str:

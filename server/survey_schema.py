@@ -86,6 +86,11 @@ def survey_schemas() -> dict[str, Schema]:
     }
 
 
+def _by(value: Schema) -> Schema:
+    """Return the schema of an object whose members have any names, and such values."""
+    return {"type": "object", "additionalProperties": value}
+
+
 def _survey() -> Schema:
     return object_of(
         {
@@ -100,6 +105,7 @@ def _survey() -> Schema:
         },
         {
             "languages": {"type": "array", "items": STRING, "minItems": 1, "uniqueItems": True},
+            "words": {**_by(_by(_by({"anyOf": [STRING, _by(STRING)]}))), "minProperties": 1},
             "closes": _DAY,
             "delete_reports_after": _DAY,
             "access": {"enum": list(ACCESS)},

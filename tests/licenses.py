@@ -42,7 +42,8 @@ and all packages that these need in turn. `make lock` reads their licenses from 
 program itself has the MIT license. A test checks that these are the releases of
 [`requirements.txt`](../server/deploy/files/requirements.txt), and that each license allows
 distribution together with the program. If a package contains the work of others, it has their
-licenses, too.
+licenses, too. Names, numbers and plurals of languages are from the Unicode CLDR, under the
+[Unicode license](../server/languages/LICENSE.unicode).
 
 | package | release | license |
 |---|---|---|

@@ -31,7 +31,8 @@ def _script(path: Path) -> str:
 
 #: Modules that only some surveys' pages need, beside those of page/.
 _OF_PAGES = {
-    f"optional/{name}.js" for name in ("draft", "exit", "kiosk", "links", "lists", "varied")
+    f"optional/{name}.js"
+    for name in ("draft", "exit", "kiosk", "links", "lists", "trial", "varied")
 }
 
 

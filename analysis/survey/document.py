@@ -68,6 +68,11 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str) and bool(value.strip())
 
 
+def is_plain_text(value: Any) -> bool:
+    """Return whether a value is a text that is not empty and has no control characters."""
+    return _is_text(value) and not _CONTROL.search(value)
+
+
 class Table:
     """A table of a survey file, with its position for messages and the keys that were read so far.
 
@@ -118,6 +123,11 @@ class Table:
             raise self.error(key, expected)
         return value
 
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys that the author gave, in their order."""
+        return tuple(self._data)
+
     def peek(self, key: str) -> Any:
         """Return the value of `key` without a check; None if the key is missing."""
         return self._data.get(key)
@@ -129,7 +139,8 @@ class Table:
     def part(self, key: str) -> "Table":
         """Return the table at `key`, with plain texts, or an empty table if the key is missing."""
         data = self.take(key, lambda value: isinstance(value, dict), "a table", default={})
-        return Table(data, f"{self.place}: [{key}]")
+        place, _, above = self.place.removesuffix("]").partition(": [")
+        return Table(data, f"{place}: [{above}.{key}]" if above else f"{self.place}: [{key}]")
 
     def identifier(self) -> str:
         """Return the table's id, after checking it by the rule for all ids."""

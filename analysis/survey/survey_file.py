@@ -23,6 +23,7 @@ from analysis.survey.piping import answers_told, check_pieces
 from analysis.survey.study_file import is_address, read_study
 from analysis.survey.survey import ACCESS, BLANK, FORMATS, MOST_WORK, PAGE, Survey, asked_in
 from analysis.survey.together_file import Together
+from analysis.survey.words_file import read_words
 
 #: The most questions and notes of a survey. Nobody answers this many, and the reports of many more
 #: would not fit into one request. More are refused before anything is compiled.
@@ -87,7 +88,7 @@ def _read(table: Table) -> dict[str, Any]:
         spec["format"] = table.format
     if languages:
         spec["languages"] = languages
-    spec |= read_study(table) | _read_days(table) | _read_access(table)
+    spec |= read_study(table) | _read_days(table) | _read_access(table) | read_words(table)
     together = Together(table)
     spec["questions"] = _read_entries(table, together)
     if together.specs:

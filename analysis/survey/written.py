@@ -41,7 +41,9 @@ def survey_tables(survey: Survey, names: bool = False) -> tuple[dict[str, Any], 
                for key in ("closes", "delete_reports_after") if key in spec}  # fmt: skip
     if "logo" in spec:
         tables["logo"] = _filed("logo", spec["logo"], files)
-    tables |= {key: dict(spec[key]) for key in ("privacy", "results", "page") if key in spec}
+    tables |= {
+        key: dict(spec[key]) for key in ("privacy", "results", "page", "words") if key in spec
+    }
     drawn = {name for table in spec.get("together", ()) for name in table["questions"]}
     tables["questions"] = [
         _entry(entry, entry["id"] in drawn, names, files) for entry in spec["questions"]

@@ -28,12 +28,14 @@ export const textOf = (element, language = spoken) =>
   ((language && one(`[data-language="${language}"]`, element)) || element).textContent.trim();
 
 /** A number as a language writes it, in the digits of all texts here; years stay together. */
-export function numeral(number, language = document.documentElement.lang) {
-  const [known = 'en'] = Intl.NumberFormat.supportedLocalesOf(language.split('-')[0]);
-  const options = {
-    maximumFractionDigits: 15, useGrouping: Math.abs(number) >= 10_000, numberingSystem: 'latn',
-  };
-  return new Intl.NumberFormat(known, options).format(number);
+export function numeral(number, language) {
+  // The page has an example in each language: -1,234,567.8, or -12,34,567.8 as in India.
+  const example = textOf(one('#number-example'), language);
+  const [minus, comma, , point] = example.split(/\d+/);
+  const options = { maximumFractionDigits: 15, useGrouping: Math.abs(number) >= 10_000 };
+  const marks = { '-': minus, ',': comma, '.': point };
+  const text = number.toLocaleString(example.includes('12') ? 'en-IN' : 'en', options);
+  return text.replace(/[-,.]/g, (mark) => marks[mark]);
 }
 
 /** Millionths of ε as people read them, rounded up to four digits. */
@@ -42,8 +44,16 @@ export function inEpsilon(millionths) {
   return Math.ceil(millionths / step) * step / 1e6;
 }
 
+/** The form of a text for a number: of "TAG‖one‖…‖other‖…", which a text is that counts. */
+function formFor(n, text) {
+  const [tag, ...forms] = text.split('‖');
+  if (!forms.length) return text;
+  const at = forms.indexOf(new Intl.PluralRules(tag).select(n));
+  return forms[at < 0 ? forms.length - 1 : at + 1];
+}
+
 /** A text with values for its {names}: texts, numbers, or functions of the language. */
-const filled = (text, values, language) => text.replace(/\{(\w+)\}/g, (name, key) => {
+const filled = (text, values = {}, language) => formFor(values.n, text).replace(/\{(\w+)\}/g, (name, key) => {
   const value = values[key] ?? name;
   if (typeof value === 'number') return numeral(value, language);
   if (typeof value === 'function') return value(language);
@@ -106,7 +116,7 @@ export function offerLanguages(redraw) {
   if (!picker) return redraw();
   const tags = [...picker.options].map(({ value }) => value);
   const base = (tag) => tag.split('-')[0];
-  const fitting = (wish) => tags.find((tag) => base(tag) === base(wish));
+  const fitting = (wish) => tags.find((tag) => tag === wish) ?? tags.find((tag) => base(tag) === base(wish));
   const begin = () => {
     picker.value = navigator.languages.map(fitting).find(Boolean) ?? tags[0];
     speak(picker, redraw);

@@ -343,10 +343,6 @@ function listen() {
 async function start() {
   if (isLacking) return undefined;
   offerLanguages(redraw);
-  if (isPreview || survey.pilot) {
-    memo.beginTrial();
-    delete extras.draft;
-  }
   if (!isSecureContext) return say('insecure');
   must([undefined, 'deniable-1'].includes(open.protocol), 'expected deniable-1', open.protocol);
   const version = await versionOf(survey, open.randomizers);

@@ -18,6 +18,7 @@ from server.audit.strict_http import ENCODINGS, Answer, Site, printable
 from server.deliver import Unreachable
 from server.headers import completed
 from server.intake.requests import described_survey
+from server.page_texts import languages_of
 from server.pages.browser_files import CLIENT, Resource, client_files, integrity_of
 from server.pages.rendering import Pages
 from server.store.surveys import described
@@ -102,11 +103,22 @@ def hash_of_exhibits(exhibits: Exhibits) -> str:
     return integrity_of(rfc8785.dumps(lines))
 
 
-def audit_survey_page(survey: Survey, data: Mapping[str, Any]) -> Finding:
-    """Return the hash of a survey's page, and all that it loads, as this installation serves it."""
+def audit_survey_page(survey: Survey, data: Mapping[str, Any]) -> Iterator[Finding]:
+    """Yield the hash of a survey's page, and all that it loads, as this installation serves it."""
     pages = Pages(client_files(CLIENT))
     expected = _common_resources(pages) | _survey_resources(pages, survey, data)
-    return Finding("page", f"/s/{survey.id}", hash_of_exhibits(_exhibits(expected)), True)
+    yield from _findings_of_words(survey)
+    yield Finding("page", f"/s/{survey.id}", hash_of_exhibits(_exhibits(expected)), True)
+
+
+def _findings_of_words(survey: Survey) -> Iterator[Finding]:
+    """Yield which of the page's words are the survey's own, and not this program's."""
+    for language in languages_of(survey.spec):
+        keys = [key for key, text in language.texts.items() if text.tag == language.tag]
+        if language.is_brought:
+            finding = f"{len(keys)} of {len(language.texts)} texts are brought by the survey, and "
+            finding += f"none is this program's: {', '.join(keys)}"
+            yield Finding("words of the survey", f"{survey.id} {language.tag}", finding, True)
 
 
 def audit_website(url: str, survey_ids: Sequence[str]) -> Iterator[Finding]:
@@ -142,6 +154,7 @@ def audit_website(url: str, survey_ids: Sequence[str]) -> Iterator[Finding]:
             yield Finding("served survey", survey_id, finding, False)
             continue
         yield from _findings_of_questions(survey)
+        yield from _findings_of_words(survey)
         for path, resource in made.items():
             yield from _compare(path, resource, served[path])
         yield from _compare_all(f"/s/{survey_id}", expected | made, common | served)

@@ -59,7 +59,7 @@ def audit(
         for survey_id in surveys:
             current = store.surveys.current(survey_id)
             if current is not None:
-                findings.append(audit_survey_page(current.survey, current.to_json(today())))
+                findings += audit_survey_page(current.survey, current.to_json(today()))
             elif not url:
                 raise StoreError(f"{db}: no survey {survey_id}")
         few = small_groups(store)

@@ -28,8 +28,13 @@ if TYPE_CHECKING:
     type=PlaceType(),
     help="Also name the questions that published surveys of this database ask already.",
 )
+@click.option(
+    "--words",
+    metavar="TAG",
+    help="Print only a table to fill in: the page's words that the file lacks in this language.",
+)
 @form_of_table
-def check(survey_file: Path, db: Place | None, form: str) -> None:
+def check(survey_file: Path, db: Place | None, words: str | None, form: str) -> None:
     """Check a survey file; print mechanism and ε of each question.
 
     The command also prints what the next best mechanism would cost: how many times as many
@@ -37,9 +42,13 @@ def check(survey_file: Path, db: Place | None, form: str) -> None:
     """
     from analysis.survey.check import check as check_questions
     from analysis.survey.survey_file import read_survey
+    from server.page_texts import to_translate
     from server.remarks import remarks
 
     survey = read_survey(survey_file)
+    if words is not None:
+        click.echo("\n".join(to_translate(survey.spec, words)))
+        return
     checks = check_questions(survey)
     rows = [asdict(row) for row in checks]
     columns = [name for name in rows[0] if name not in ("saving", "remark")]

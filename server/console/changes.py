@@ -142,10 +142,12 @@ def _save(file: DraftFile, asked: Change, reading: Reading) -> str:
     setting = setting_of(file, part, survey)
     fields = fields_of(sections_of(part, data, survey))
     values = {field.path: _read(field, form, data, setting) for field in fields}
-    if part == STUDY:
-        _speak(file, values.pop("languages") or [], bool(values.pop(FORGET)))
+    languages, forgets = values.pop("languages", None) or [], bool(values.pop(FORGET, None))
     for path, value in values.items():
         file.put(part, path, value)
+    if part == STUDY:
+        # The form has a field for each text in each language that it takes away.
+        _speak(file, languages, forgets)
     if kind and kind != data.get("kind"):
         if kind not in KINDS_IN_WORDS:
             told = f"kind: expected one of {', '.join(KINDS_IN_WORDS)}, got {kind[:20]!a}"

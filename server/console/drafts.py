@@ -348,4 +348,5 @@ def preview(survey_id: str) -> BaseResponse:
     """Send the page as respondents will get it, for a frame of ours; it can send nothing."""
     survey = reading_of(the_draft(survey_id)).survey
     g.is_preview = True
-    return previewed(the_pages().survey(survey, described(survey, 1, "open")).response())
+    page = the_pages().survey(survey, described(survey, 1, "open"), is_preview=True)
+    return previewed(page.response())

@@ -102,7 +102,7 @@ def ask_to_publish(survey_id: str) -> str:
         ],
         address=address_of(survey_id),
         code=Markup(qr_code(address_of(survey_id))),
-        languages=survey.spec.get("languages", ()),
+        tags=survey.spec.get("languages", ()),
         unfilled=sorted(set(_UNFILLED.findall(re.sub("(?m)^#.*", "", draft.toml)))),
     )
 

@@ -99,7 +99,7 @@ def _page(survey_id: str, typed: Mapping[str, list[Row]] | None = None) -> str:
     return render_template(
         "translations.html",
         **of_draft(draft),
-        languages=file.languages,
+        tags=file.languages,
         parts=[(part, file.seen(part), shown[part]) for part in parts],
         headings={part: _heading(part, file) for part in parts},
         lacking=sum(len(row.missing) for each in stored.values() for row in each),

@@ -16,6 +16,7 @@ from pathlib import Path, PurePosixPath
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from server.deploy import caddy
+from server.page_texts import LANGUAGES
 
 _FILES = Environment(
     loader=FileSystemLoader(Path(__file__).parent / "files"),
@@ -24,18 +25,6 @@ _FILES = Environment(
     autoescape=False,  # nothing but checked names and paths fills a place
 )
 
-#: The words for visitors while the collector does not answer, in the page's languages.
-MESSAGES = {
-    "en": "This survey cannot be reached at the moment. "
-    "Please load this page again in a few minutes.",
-    "de": "Diese Umfrage ist gerade nicht erreichbar. "
-    "Bitte laden Sie diese Seite in einigen Minuten neu.",
-    "fr": "Cette enquête est momentanément inaccessible. "
-    "Veuillez recharger cette page dans quelques minutes.",
-    "es": "Esta encuesta no está disponible en este momento. "
-    "Vuelva a cargar esta página dentro de unos minutos.",
-    "ar": "لا يمكن الوصول إلى هذا الاستبيان حاليًا. يُرجى إعادة تحميل هذه الصفحة بعد بضع دقائق.",
-}
 _STYLE = (
     ":root{color-scheme:light dark}"
     "body{font:1.1rem/1.5 system-ui,sans-serif;max-width:34rem;margin:10vh auto;padding:0 1rem}"
@@ -145,7 +134,7 @@ class Settings:
 
 def unavailable() -> tuple[str, dict[str, str]]:
     """Return the page that says that the collector does not answer, and its headers."""
-    page = _FILES.get_template("unavailable.html").render(style=_STYLE, messages=MESSAGES)
+    page = _FILES.get_template("unavailable.html").render(style=_STYLE, languages=LANGUAGES)
     digest = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
     return page, {
         "Content-Security-Policy": f"default-src 'none'; style-src 'sha256-{digest}'; "

@@ -11,7 +11,7 @@ from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import AoT, Whitespace
 
 from analysis.core.errors import SurveyError
-from server.editing.draft_view import KINDS, LISTS, STUDY, DraftView, plain
+from server.editing.draft_view import KINDS, LISTS, STUDY, DraftView, is_translated, plain
 
 
 class DraftFile(DraftView):
@@ -126,18 +126,25 @@ class DraftFile(DraftView):
             left = {tag: text for tag, text in texts.items() if tag in languages}
             if left != texts:
                 table[key] = _written(left or next(iter(texts.values())))
+        words = self._document.get("words", {})
+        for tag in [tag for tag in words if tag not in languages]:
+            del words[tag]
+        if not words:
+            self._document.pop("words", None)
         self.put(STUDY, "languages", list(languages) or None)
 
     def texts_in(self, language: str) -> int:
         """Return how many texts there are in a language, of those that have several."""
-        return sum(bool(texts.get(language)) for _, _, texts in self._translated())
+        told = sum(bool(texts.get(language)) for _, _, texts in self._translated())
+        words = self._document.get("words", {}).get(language, {})
+        return told + sum(len(texts) for texts in words.values())
 
     def _translated(self) -> Iterator[tuple[Any, str, dict[str, str]]]:
         """Yield the tables and keys of texts in several languages, and these texts."""
         for table in _tables(self._document):
             for key, value in table.items():
                 texts = plain(value)
-                if isinstance(texts, dict) and texts and set(texts) <= set(self.languages):
+                if is_translated(texts, self.languages):
                     yield table, key, texts
 
     def epsilons(self) -> dict[str, Decimal]:
@@ -173,12 +180,14 @@ def toml_of(tables: Mapping[str, Any]) -> str:
     lists = {KINDS[key]: value for key, value in tables.items() if key in KINDS}
     document = tomlkit.document()
     for key, value in tables.items():
-        if key not in KINDS and not (isinstance(value, dict) and key in _TABLES):
+        if key not in (*KINDS, "words") and not (isinstance(value, dict) and key in _TABLES):
             document[key] = _written(value)
     for key in _TABLES:
         if tables.get(key):
             document.add(tomlkit.nl())
             document[key] = _table(tables[key])
+    if "words" in tables:
+        document["words"] = tomlkit.item(tables["words"])
     document.add(tomlkit.nl())
     file = DraftFile(tomlkit.dumps(document))
     for kind, entries in lists.items():

@@ -7,6 +7,7 @@ note, ``together/ID`` a table of questions that are drawn together.
 import hashlib
 import json
 import tomllib
+from collections.abc import Sequence
 from typing import Any
 
 from tomlkit.container import Container
@@ -87,6 +88,12 @@ class DraftView:
         raise Missing(
             f"{part or 'nothing'}: is not part of this draft; somebody may have deleted it"
         )
+
+
+def is_translated(value: Any, languages: Sequence[str]) -> bool:
+    """Return whether a value is a text in some of these languages; those of ``[words]`` are not."""
+    is_by_language = isinstance(value, dict) and bool(value) and set(value) <= set(languages)
+    return is_by_language and not any(isinstance(text, dict) for text in value.values())
 
 
 def plain(value: Any) -> Any:

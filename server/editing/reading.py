@@ -15,6 +15,7 @@ from analysis.mechanisms.scale_design import LARGEST_SCALE
 from analysis.survey.document import parsed
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import survey_of
+from server.editing.draft_view import is_translated
 from server.editing.spending import wave_total
 
 #: The name of a survey file that no one has given a name.
@@ -179,7 +180,7 @@ def texts_of(
         for number, entry in enumerate(value, 1):
             name = entry.get("id", number) if isinstance(entry, dict) else number
             yield from texts_of(entry, languages, f"{place} {name}".strip())
-    elif isinstance(value, dict) and value and place and set(value) <= set(languages):
+    elif place and is_translated(value, languages):
         yield place, value
     elif isinstance(value, dict):
         for key, entry in value.items():

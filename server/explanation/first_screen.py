@@ -43,19 +43,17 @@ def heights(survey: Survey, language: Language) -> dict[str, int]:
     title, organisation, introduction = (_author(survey, key, language) for key in _OF_AUTHOR)
     promised = promise(survey)
     said = [*example(survey), *[Phrase.of("happens.not-counted")] * bool(promised.reassurance)]
-    rows = [
-        " ".join(told(Phrase.of(f"who.{key}"), language) for key in (who, f"{who}-see"))
-        for who in ("you", "we", "others")
-    ]
+    rows = [told(Phrase.of(f"who.{who}"), language) for who in ("you", "we", "others")]
     ours = sum(_OF_LINE * _lines(row, _BESIDE) + 4 for row in rows) + 24
     ours += _OF_LINE * _lines(" ".join(told(one, language) for one in said), _LINE) + 8
     for risk in promised.risks[:1]:
         ours += max(_OF_BUTTON, _OF_LINE * _lines(told(risk, language), _BESIDE) + 8)
     pickers = len(survey.spec.get("languages", ())) > 1
+    exits = "exit" in survey.spec.get("page", ())
     of_logo = "logo" in survey.spec
     name = _OF_LINE * _lines(organisation, _BESIDE if of_logo else _LINE) if organisation else 0
     return {
-        "": ours + 16 + _OF_BUTTON * (1 + pickers),
+        "": ours + 16 + _OF_BUTTON * (1 + pickers + exits),
         "title": _OF_TITLE * _lines(title, _TITLE) + 8,
         "organisation": max(name, 40 * of_logo) + 16 * bool(name or of_logo),
         "introduction": _OF_LINE * _lines(introduction, _LINE) + 16 * bool(introduction),

@@ -27,10 +27,10 @@ def sends(chance: Fraction) -> Phrase:
     """Return how many of 100 people send something; rounded as by `of_100`."""
     near = math.floor(100 * chance + Fraction(1, 2))
     if near == 100 * chance:
-        return Phrase.of("sends.one" if near == 1 else "sends.exactly", n=near)
+        return Phrase.of("sends.exactly", n=near)
     if near in (0, 100):
         return Phrase.of("sends.more" if near else "sends.fewer")
-    return Phrase.of("sends.about-one" if near == 1 else "sends.about", n=near)
+    return Phrase.of("sends.about", n=near)
 
 
 def label(question: Question, term: str) -> Value:

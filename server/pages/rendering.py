@@ -73,6 +73,8 @@ def _varies(survey: Survey) -> bool:
     )
 
 
+#: The module of previews and pilots.
+TRIAL = "optional/trial.js"
 #: The modules that only some surveys need, and which these are: it depends on no answer.
 OPTIONAL: dict[str, Callable[[Survey], bool]] = {
     "optional/together.js": lambda survey: bool(survey.joint),
@@ -87,6 +89,7 @@ OPTIONAL: dict[str, Callable[[Survey], bool]] = {
     "optional/links.js": lambda survey: survey.access != "open",
     "optional/draft.js": lambda survey: "resume" in survey.spec.get("page", ()),
     "optional/exit.js": lambda survey: "exit" in survey.spec.get("page", ()),
+    TRIAL: lambda survey: survey.is_pilot,
     "optional/kiosk.js": lambda survey: "kiosk" in survey.spec.get("page", ()),
 }
 
@@ -127,15 +130,25 @@ class Pages:
             name: file.integrity for name, file in files.items()
         }
 
-    def survey(self, survey: Survey, data: Mapping[str, Any]) -> Resource:
-        """Return a survey's page from what the API gives: its questions, or that it is closed."""
+    def survey(
+        self, survey: Survey, data: Mapping[str, Any], *, is_preview: bool = False
+    ) -> Resource:
+        """Return a survey's page from what the API gives: its questions, or that it is closed.
+
+        A preview keeps nothing in its browser, as a pilot does.
+        """
         languages = languages_of(survey.spec)
         if data["state"] == "closed":
             return self.message("closed", languages, title=survey.spec["title"])
         return self._run(
             "survey",
             languages,
-            optional_of(survey, *(thaw(one, version_of(one)) for one in data.get("earlier", ()))),
+            [
+                *optional_of(
+                    survey, *(thaw(one, version_of(one)) for one in data.get("earlier", ()))
+                ),
+                *[TRIAL][: is_preview and not survey.is_pilot],
+            ],
             survey=survey,
             data=data,
             **_contents(survey),
@@ -160,6 +173,7 @@ class Pages:
             texts=[told(text, language) for language in spoken_in],
             links=[told(Phrase.of(name), language) for language in spoken_in] if name else [],
             address=address,
+            key=text.key,
             **spoken(spoken_in),
         )
         return Resource.of(content.encode(), _HTML)

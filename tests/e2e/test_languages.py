@@ -2,6 +2,7 @@
 
 import json
 import re
+import tomllib
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -19,7 +20,8 @@ from server.page_texts import LANGUAGES
 
 pytestmark = pytest.mark.more
 
-TAGS = list(LANGUAGES)
+#: The languages of the survey, which may be fewer than those of the product.
+TAGS = tomllib.loads(WELL_BEING)["languages"]
 #: Texts as people see them, one for each element with a text, without the browser's additions.
 _SHOWN = """() => {
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);

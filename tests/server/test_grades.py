@@ -19,7 +19,7 @@ from analysis.survey.check import check
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
-from server.page_texts import LANGUAGES, Language
+from server.page_texts import LANGUAGES, Language, numeral
 from server.pages.browser_files import CLIENT, client_files
 from server.pages.rendering import Pages
 from server.remarks import remarks
@@ -107,7 +107,8 @@ def number(text: str, language: Language) -> float:
     plain = text.translate(str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789"))
     if plain != text:
         return 10.0 ** int(plain.removeprefix("10"))
-    return float(text.replace(language.thousands, "").replace(language.decimal, "."))
+    example = numeral(1_234_567.8, language)
+    return float(text.replace(example[1], "").replace(example[-2], "."))
 
 
 def check_bound(text: str, language: Language, odds: Fraction) -> None:
