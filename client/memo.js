@@ -100,16 +100,14 @@ function isReport(text) {
   }
 }
 
-/** Most records are drawn for with the device's secret, and have none of their own. */
-const NO_SECRET = '0'.repeat(64);
-
 /** Whether a survey's record is as this program, or an earlier release, writes it. */
 export function isSound(memo) {
   if (!isTable(memo, () => true)) return false;
-  const { title = '', secret = NO_SECRET, settled = {} } = memo;
+  // Most are drawn for with the device's secret, and have none of their own.
+  const { title = '', secret, settled = {} } = memo;
   const { spent, constant = spent, cap, waves, times, pending } = memo;
   return (isText(title) || (isTable(title, isText) && Object.keys(title).length > 0))
-    && isHex(secret, 64)
+    && (secret === undefined || isHex(secret, 64))
     && isCount(spent) && isCount(constant) && typeof cap === 'number' && cap > 0
     && isTable(waves, (rid) => isHex(rid, 32)) && isTable(times, isCount) && isTable(settled, isCount)
     && Array.isArray(pending) && pending.every(isReport);

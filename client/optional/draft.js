@@ -48,8 +48,6 @@ async function opened(open, link, key) {
  * is shown no answer. `ask` shows the question.
  */
 async function read(open, link, ask) {
-  // Earlier releases wrote plain text there.
-  if (globalThis.name.startsWith('draft/')) globalThis.name = '';
   const { result } = await transact((table) => table.get(draftPlace(open.survey)), 'readonly');
   draftKey = result ?? null;
   const answers = await opened(open, link, result);

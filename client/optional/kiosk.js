@@ -1,6 +1,6 @@
 /** Empties the page of a device that many people use, once somebody has left it. */
 import { change, dropDraft, EMPTY, reduce } from '../memo.js';
-import { all, one, resetLanguage } from '../page/dom.js';
+import { all, one } from '../page/dom.js';
 import { extras, survey } from '../page/questions.js';
 
 /** Seconds without a touch or a key: until the page asks, and until it is emptied. */
@@ -35,7 +35,8 @@ extras.watch = (leave, begin, fail) => {
   extras.startAgain = () => {
     stop();
     leave();
-    resetLanguage();
+    // The next person finds the language with which the page began.
+    one('#language')?.dispatchEvent(new Event('reset'));
     restart().then(begin).catch(fail);
   };
   const touched = ({ target }) => {

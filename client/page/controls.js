@@ -1,7 +1,7 @@
 /** The controls: only this file reads, checks and writes what is filled in. */
 import { complaintOf, KINDS } from '../kinds.js';
 import { shown, visible } from '../logic.js';
-import { all, made, one, word } from './dom.js';
+import { all, made, madeLink, one, word } from './dom.js';
 import { extras, fieldOf, named, questions, survey, wording } from './questions.js';
 
 const entryOf = (q) => one('.entry input', fieldOf(q));
@@ -126,19 +126,14 @@ const byPlace = (a, b) =>
   (fieldOf(a).compareDocumentPosition(fieldOf(b)) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1);
 
 /** Moves the focus to a question; its text, and what is wrong with it, come into view. */
-function goTo(q) {
+export function goTo(q) {
   fieldOf(q).scrollIntoView();
   firstPartOf(q).focus({ preventScroll: true });
 }
 
 /** Lists the questions of a page that need another look, if they are several, to go to each. */
 function list(page, wrong) {
-  const links = wrong.map((q) => {
-    const link = made('button', wording(q));
-    Object.assign(link, { type: 'button', className: 'link' });
-    link.addEventListener('click', () => goTo(q));
-    return made('li', link);
-  });
+  const links = wrong.map((q) => made('li', madeLink(() => goTo(q), wording(q))));
   one('.complaints', page).hidden = wrong.length < 2;
   one('.complaints ul', page).replaceChildren(...links);
 }

@@ -10,6 +10,14 @@ export function made(tag, ...parts) {
   return element;
 }
 
+/** A button that looks like a link. */
+export function madeLink(action, ...parts) {
+  const link = made('button', ...parts);
+  Object.assign(link, { type: 'button', className: 'link' });
+  link.addEventListener('click', action);
+  return link;
+}
+
 /** Saves a text as a file of this name. */
 export function saveFile(name, type, text) {
   const link = document.createElement('a');
@@ -106,9 +114,6 @@ function speak(picker, redraw) {
   for (const part of all('[data-language]')) part.hidden = part.dataset.language !== value;
   document.title = textOf(one('h1'));
 }
-
-/** Shows the language again with which the page began. */
-export const resetLanguage = () => one('#language')?.dispatchEvent(new Event('reset'));
 
 /** Offers the languages of the page, and begins with the first that its reader wishes. */
 export function offerLanguages(redraw) {

@@ -1,16 +1,18 @@
 /** What was answered, before and beside what was sent; in memory only. */
-import { all, fill, inEpsilon, made, one, saveFile, textOf } from './dom.js';
+import { all, fill, inEpsilon, made, madeLink, one, saveFile, textOf, word } from './dom.js';
 import { fieldOf, named, questions, saying, survey, wording } from './questions.js';
 
 const sent = one('#sent');
 /** What this tab has drawn: the answers that counted, and the report. */
 let drawn = null;
 
-/** Shows the answers that count, before anything leaves. */
-export function showReview(answers) {
+/** Shows the answers that count, before anything leaves, each with a link to `change` it. */
+export function showReview(answers, change) {
   const list = one('#review dl');
   const asked = questions.filter((q) => !fieldOf(q).hidden);
-  const rowOf = (q) => [made('dt', wording(q)), made('dd', named(q, answers[q.id]))];
+  const linkOf = (q) => madeLink(() => change(q), word('review.change'));
+  const rowOf = (q) =>
+    [made('dt', wording(q)), made('dd', named(q, answers[q.id])), made('dd', linkOf(q))];
   list.replaceChildren(...asked.flatMap(rowOf));
 }
 

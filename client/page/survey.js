@@ -7,9 +7,9 @@ import * as memo from '../memo.js';
 import { hex, words } from '../random.js';
 import { check, draw, prepare, priceOf, unaskedOf } from '../report.js';
 import { requestOf } from '../submit.js';
-import { answers, applyAnswers, hear, isRight, putBack } from './controls.js';
+import { answers, applyAnswers, goTo as goToQuestion, hear, isRight, putBack } from './controls.js';
 import { all, isLacking, offerLanguages, one, showState } from './dom.js';
-import { extras, open, questions, showImages, survey } from './questions.js';
+import { extras, fieldOf, open, questions, showImages, survey } from './questions.js';
 import { remember, showReceipt, showReview, showSent } from './review.js';
 import { isInvited, send, sendEarlier } from './sending.js';
 import * as trials from './trials.js';
@@ -26,8 +26,6 @@ const WITH_CONTACT = [
   'stored', 'answered', 'refused', 'removed', 'unusable', 'uninvited', 'mistyped', 'insecure', 'broken', 'unstored',
   'damaged',
 ];
-/** Ends at which nothing of this wave waits any more. */
-const WITH_TRACES = ['stored', 'answered', 'refused', 'spent'];
 /** The invitation of this page's link, if there are such links; '' for none. */
 const invitation = () => extras.links?.invitation() ?? '';
 /** The link that can be used, as far as the server says. */
@@ -54,10 +52,8 @@ function say(state, { reason = '', error } = {}) {
     hide('#no-memory', true);
   }
   showState(state, { reason }, error);
-  hide('#other-link', state !== 'other-link');
   hide('#thanks', !['stored', 'answered', 'tried'].includes(state));
   hide('#ask', !WITH_CONTACT.includes(state));
-  hide('#traces', !WITH_TRACES.includes(state));
   extras.told?.(state, OPEN.includes(state));
 }
 
@@ -89,10 +85,23 @@ function follow({ state }) {
   else keepSteps(pages[place]);
 }
 
+/** Whether an answer is being changed from the review, to which the next step leads back. */
+let isChanging = false;
+
+/** Shows all answers, each with a way to change it. */
+function showAnswers() {
+  isChanging = false;
+  showReview(shown(survey, answers()), (q) => {
+    isChanging = true;
+    show(pages.find((page) => page.contains(fieldOf(q))));
+    goToQuestion(q);
+  });
+}
+
 /** Shows a page or the review, and moves the focus to its heading. */
 function show(page) {
   keepSteps(page);
-  if (page === review) showReview(shown(survey, answers()));
+  if (page === review) showAnswers();
   for (const other of pages) other.hidden = other !== page;
   form.hidden = page === review;
   hide('#kiosk', page === pages[0]);
@@ -116,11 +125,14 @@ const canLeave = (page) => isRight(page) && (page !== agreement || trials.isAgre
 const isSkipped = (page) =>
   one('.part', page) && !one('.question:not([hidden]), .note:not([hidden])', page);
 
-function turn(step, from = current()) {
-  let place = pages.indexOf(from) + step;
+function turn(step) {
+  let place = pages.indexOf(current()) + step;
   while (isSkipped(pages[place])) place += step;
   goTo(pages[place]);
 }
+
+/** Shows the review or, before, what still has to be mended. */
+const toReview = () => show(pages.find((page) => !isRight(page)) ?? review);
 
 /** Draws a report of made-up answers for nobody: what fails has to fail before the first question. */
 async function rehearse(key) {
@@ -183,7 +195,7 @@ async function randomizeAndSend() {
       survey.unasked = await findOwn().then(({ key }) => unaskedOf(open, key), () => survey.unasked);
       applyAnswers();
     }
-    show(pages.find((page) => !isRight(page)) ?? review);
+    toReview();
     if (error instanceof memo.Forgotten) say('changed');
     else say('unkept', { error: `${error}` });
   }
@@ -218,7 +230,6 @@ async function finish({ isDrawn = true, ...known }) {
 
 /** Removes what tells which survey was answered here, unless something waits to be sent. */
 async function removeTraces() {
-  await memo.dropDraft(survey);
   if (await memo.removeTraces(own)) {
     remember(null);
     say('removed');
@@ -286,6 +297,7 @@ async function toQuestions() {
 /** Empties all that shows or holds answers, and ends what goes on. */
 function leave() {
   person += 1;
+  isChanging = false;
   say('loading');
   button.disabled = true;
   remember(null);
@@ -303,7 +315,7 @@ function beginAnew() {
 function redraw() {
   trials.offer();
   applyAnswers();
-  if (!review.hidden) showReview(shown(survey, answers()));
+  if (!review.hidden) showAnswers();
   showSent();
 }
 
@@ -315,7 +327,9 @@ function listen() {
   trials.follow();
   form.addEventListener('submit', (event) => {
     event.preventDefault();
-    if (canLeave(current())) turn(1);
+    if (!canLeave(current())) return;
+    if (isChanging) toReview();
+    else turn(1);
   });
   addEventListener('beforeunload', (event) => {
     // Otherwise "back" in the browser empties the form without a word.
@@ -333,7 +347,6 @@ function listen() {
   history.scrollRestoration = 'manual';
   addEventListener('popstate', follow);
   press('[data-turn="back"]', () => turn(-1));
-  press('#change', () => turn(1, agreement ?? pages[0]));
   press('#send', randomizeAndSend);
   press('#remove-traces', () => removeTraces().catch(fail));
   extras.watch?.(leave, begin, fail);

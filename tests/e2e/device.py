@@ -174,7 +174,7 @@ def review(page: Page) -> dict[str, str]:
         if not shown.is_visible():
             turn_page(page)
     expect(shown).to_be_visible()
-    terms, details = page.locator("#review dt"), page.locator("#review dd")
+    terms, details = page.locator("#review dt"), page.locator("#review dd:not(:has(.link))")
     return dict(zip(terms.all_inner_texts(), details.all_inner_texts(), strict=True))
 
 

@@ -270,7 +270,7 @@ def person(page: Page) -> dict[str, str]:
     """Answer all questions as a person does; return what the review shows."""
     answer_pages(page)
     expect(page.locator("#review")).to_be_visible()
-    terms, details = page.locator("#review dt"), page.locator("#review dd")
+    terms, details = page.locator("#review dt"), page.locator("#review dd:not(:has(.link))")
     return dict(zip(terms.all_inner_texts(), details.all_inner_texts(), strict=True))
 
 

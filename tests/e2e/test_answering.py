@@ -121,7 +121,7 @@ def test_answers_can_be_changed_until_the_press(page: Page) -> None:
     expect_state(page, "ready")
     fill_in(page, ANSWERS)
     review(page)
-    page.get_by_role("button", name="Change my answers").click()
+    page.locator("#review").get_by_role("button", name="Back").click()
     fill_in(page, {"pet": "cat"})
     assert review(page)["Which animal?"] == "Cat"
 
@@ -141,7 +141,9 @@ def test_survey_is_answered_with_the_keyboard_alone(
     page.keyboard.type("1234")
     page.keyboard.press("Enter")
     expect(page.locator("#review h2")).to_be_focused()
-    page.keyboard.press("Tab")
+    # Each answer has a link to change it before the button that sends.
+    while not page.evaluate("document.activeElement.matches('#send')"):
+        page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     expect_state(page, "stored")
     assert collector.stored(survey) == 1
@@ -178,7 +180,7 @@ def test_money_is_taken_as_people_write_it(page: Page) -> None:
         fill_in(page, {"debts": typed})
         expect(page.locator(".understood")).to_have_text("Taken as: 3000 EUR.")
         assert review(page)["How much do you owe?"] == "3000 EUR"
-        page.locator("#change").click()
+        page.locator("#review dd .link").last.click()
         page.locator("#debts--number").fill("")
 
 

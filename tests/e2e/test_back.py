@@ -61,7 +61,7 @@ def test_back_and_forward_go_through_the_pages_with_their_answers(
         expect_shown(page, expected)
     assert page.locator("#age--number").input_value() == PAGES[0]["age"]
     # The buttons of the page lead through the same entries.
-    page.locator("#change").click()
+    page.locator("#review dd .link").first.click()
     expect_shown(page, "age")
     page.go_back()
     expect_shown(page, "agreement")
@@ -140,3 +140,27 @@ def test_a_reload_begins_with_the_first_page_and_its_entry(
     expect_shown(page, "explanation")
     page.go_back()
     expect(page).to_have_url(f"{collector.url}/me")
+
+
+def test_one_answer_is_changed_from_the_review_which_comes_back(
+    device: Device, collector: Collector
+) -> None:
+    page = device.visit(collector.page(collector.publish(WELL_BEING)))
+    expect_state(page, "ready")
+    fill_in(page, ANSWERS)
+    answers = review(page)
+    (place,) = (at for at, text in enumerate(answers.values()) if text.startswith(PAGES[0]["age"]))
+    page.locator("#review dd .link").nth(place).click()
+    expect(page.locator("#age--number")).to_be_focused()
+    page.locator("#age--number").fill("1000")
+    page.locator('[data-page]:visible [type="submit"]').click()
+    # What cannot be taken is named before the review.
+    expect_shown(page, "age")
+    page.locator("#age--number").fill("41")
+    page.locator('[data-page]:visible [type="submit"]').click()
+    expect_shown(page, "review")
+    again = list(review(page).values())
+    assert again[place].startswith("41")
+    assert again[:place] + again[place + 1 :] == [
+        text for at, text in enumerate(answers.values()) if at != place
+    ]

@@ -199,7 +199,7 @@ def test_answers_that_are_too_long_for_a_draft_are_not_kept_and_break_nothing(
 ) -> None:
     page = device.visit(collector.page(resuming))
     hasty_person(page)
-    page.locator("#change").click()
+    page.locator("#review dd .link").first.click()
     page.locator("#word--text-input").evaluate(
         """(input) => {
           input.removeAttribute('maxlength');

@@ -212,11 +212,9 @@ def third_page(keys: Keys) -> None:
 def review_and_receipt(keys: Keys) -> None:
     """Go back to change an answer, again to the review, and press once."""
     page = keys.page
-    keys.reach("#change")
+    keys.reach("#review dd .link")
     keys.press("Enter")
-    keys.has_focus("[data-page]:not([hidden]) h2")
-    turn(keys, "[data-page]:not([hidden])")
-    turn(keys, "[data-page]:not([hidden])")
+    keys.has_focus("#age--number")
     turn(keys, "#review")
     keys.reach("#send")
     keys.press("Enter")

@@ -120,7 +120,7 @@ def test_person_who_leaves_before_the_end_leaves_nothing(
     page = device.visit(collector.page(shared))
     (hasty_person if at == "questions" else person)(page)
     if at == "questions":
-        page.locator("#change").click()
+        page.locator("#review dd .link").first.click()
     next_person(page)
     check_clean(page, device, shared)
     assert device.posted() == []

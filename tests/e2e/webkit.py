@@ -126,7 +126,7 @@ class WebKit:
     def review(self) -> dict[str, str]:
         """Return what the review shows."""
         self.one("#review")
-        terms, details = self.all("#review dt"), self.all("#review dd")
+        terms, details = self.all("#review dt"), self.all("#review dd:not(:has(.link))")
         return {one.text: other.text for one, other in zip(terms, details, strict=True)}
 
 
