@@ -8,21 +8,24 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 _ADDRESS = re.compile(r"(https?|mailto|tel):", re.IGNORECASE)
+#: Links that open a program of the device, and ask no server for anything.
+_OF_DEVICE = re.compile(r"(mailto|tel):", re.IGNORECASE)
 
 
 class _Reader(MarkdownIt):
-    """Reads paragraphs, emphasis, lists and links."""
+    """Reads some parts of Markdown, and links whose addresses are `allowed`."""
 
-    def __init__(self) -> None:
+    def __init__(self, parts: list[str], allowed: re.Pattern[str] = _ADDRESS) -> None:
         # HTML, images and headings stay as they were typed: a page has its own headings, and loads
         # nothing from elsewhere.
         super().__init__("zero", {"html": False})
-        self.enable(["emphasis", "link", "autolink", "list", "newline", "escape", "entity"])
+        self.enable(parts)
         self.add_render_rule("link_open", _link)
+        self._allowed = allowed
 
     def validateLink(self, url: str) -> bool:
         """Return whether a link may lead there: others could run a program, or fake our pages."""
-        return bool(_ADDRESS.match(url))
+        return bool(self._allowed.match(url))
 
 
 def _link(self: Any, tokens: Any, place: int, options: Any, env: Any) -> str:
@@ -32,7 +35,11 @@ def _link(self: Any, tokens: Any, place: int, options: Any, env: Any) -> str:
     return str(self.renderToken(tokens, place, options, env))
 
 
-_READER = _Reader()
+_LINKS = ["link", "autolink"]
+_READER = _Reader([*_LINKS, "emphasis", "list", "newline", "escape", "entity"])
+_OF_NOTES = {
+    always: _Reader(_LINKS, _ADDRESS if always else _OF_DEVICE) for always in (True, False)
+}
 
 #: The most words and letters of a text that stand above its first button.
 _FIRST_WORDS, _FIRST_LETTERS = 30, 240
@@ -48,6 +55,15 @@ def rendered(text: str, part: int | None = None) -> Markup:
     """
     html = str(_READER.render(text))
     return Markup(html if part is None else _halves(html)[part])
+
+
+def linked(text: str, is_conditional: bool) -> Markup:
+    """Return the HTML of a note's text, of which only links are marked up.
+
+    A note that is shown after some answers alone has links to telephones and mail alone: whoever
+    followed another one would tell its website, and the network, that it was shown.
+    """
+    return Markup(_OF_NOTES[not is_conditional].renderInline(text))
 
 
 def _pieces(html: str) -> Iterator[str]:

@@ -42,7 +42,7 @@ from server.pages.browser_files import (
     integrity_of,
     modules_of,
 )
-from server.pages.markdown import rendered
+from server.pages.markdown import linked, rendered
 
 #: From this many options on, there is a field to search them: a phone shows some ten at a time.
 _LONG_LIST = 13
@@ -124,7 +124,11 @@ class Pages:
         self._templates = Environment(
             loader=FileSystemLoader(Path(__file__).parents[1] / "templates"), autoescape=True
         )
-        self._templates.filters |= {"markdown": rendered, "pieces": pieces}
+        self._templates.filters |= {
+            "linked": linked,
+            "markdown": rendered,
+            "pieces": pieces,
+        }
         self._templates.policies["json.dumps_kwargs"] = {"sort_keys": False}
         self._templates.globals["integrity"] = {
             name: file.integrity for name, file in files.items()
