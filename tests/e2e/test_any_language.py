@@ -50,7 +50,7 @@ def test_a_page_begins_in_the_direction_of_its_reader(
     direction = "(one) => getComputedStyle(one).direction"
     assert words.evaluate(direction) == "ltr"
     # Sentences follow each other from the left; where the picker and buttons stand does not change.
-    promise = page.locator("p", has=page.locator("strong")).filter(has_text="Your true answers")
+    promise = page.locator("p").filter(has_text="Of 100 people")
     assert promise.first.evaluate(direction) == "ltr"
     for other in ("#begin", "#language"):
         expected = "ltr" if tag == "mai" else "rtl"
@@ -111,7 +111,7 @@ def test_words_that_a_survey_brings_are_shown_and_said_to_be_its_own(
     note = page.locator("details.translated")
     expect(note).to_be_visible()
     note.locator("summary").click()
-    expect(note).to_contain_text("Your true answers stay on this device.")
+    expect(note).to_contain_text("Only you see your true answers.")
     page.locator("#language").select_option("en")
     expect(note).to_be_hidden()
     page.locator("#language").select_option("dv")

@@ -151,6 +151,10 @@ def test_the_example_is_written_tried_and_published_by_hand(
     page.get_by_text("Privacy and results").click()
     write(page, "Most ε of a respondent, over all waves", "12")
     expect(page.locator("#totals")).to_contain_text("ε = 5")
+    # A new draft keeps answers over a reload; the example does not.
+    page.get_by_text("How the page behaves").click()
+    with page.expect_response(SHOWN):
+        page.get_by_label("Keep answers in the tab").uncheck()
     seen(page)
     with page.expect_download() as download:
         page.get_by_role("link", name="File and history").click()

@@ -12,7 +12,7 @@ from explore_scenes import explore
 from page_errors import MODULE
 from playwright.sync_api import Page, ViewportSize
 from research_scenes import research
-from scenes import SCENES, complaints, insecure, my_privacy, questions, without_script
+from scenes import SCENES, complaints, insecure, my_privacy, questions, unstored, without_script
 from stage import Scene, Stage, simulated
 
 PHONE: ViewportSize = {"width": 390, "height": 844}
@@ -137,7 +137,11 @@ PLAYED = [*(("phone", scene) for scene in SCENES), ("phone-dark-arabic", questio
 #: A phone's scenes whose pages a desktop shows by night, too.
 BY_NIGHT = (questions, complaints, my_privacy, explore, research)
 #: What goes wrong in the pages of a scene, since the scene is about it.
-PROVOKED = {without_script: [MODULE], insecure: ["Cross-Origin-Opener-Policy"]}
+PROVOKED = {
+    without_script: [MODULE],
+    unstored: [MODULE],
+    insecure: ["Cross-Origin-Opener-Policy"],
+}
 #: These are looked at again with more content.
 PASSED = {"explanation", "page-1", "page-2", "page-3", "stored", "kiosk-page-1"}
 
