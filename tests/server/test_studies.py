@@ -41,7 +41,7 @@ EXPECTED = {
         "all 6 questions",
         "over all waves",
     ],
-    "whistle-blowing": ["version", "answers go", "observed depend", "all 8 questions"],
+    "whistle-blowing": ["version", "answers go", "all 8 questions"],
 }
 #: How many waves the cap allows.
 WAVES = {
