@@ -1,6 +1,9 @@
 /** Hashes: of surveys, of questions, of texts, and with the device's secret. */
 import { range } from './exact.js';
 
+/** What optional/work.js adds: `work`, for surveys that ask for a proof of it. */
+export const proofs = {};
+
 export const bytesOf = (text) => new TextEncoder().encode(text);
 /** The four bytes of a number below 2^32, the highest first. */
 export const asFour = (number) =>
@@ -65,21 +68,4 @@ export function memoryOf(key, surveyId, questionId, digest) {
       if (!ranOut) return drawn;
     }
   };
-}
-
-function leadingZeros(bytes) {
-  const first = bytes.findIndex((byte) => byte > 0);
-  return first < 0 ? 8 * bytes.length : 8 * first + Math.clz32(bytes[first]) - 24;
-}
-
-/** Finds a number whose hash, with a text before it, has so many leading zero bits. */
-export async function work(text, bits) {
-  for (let start = 0; ; start += 2048) {
-    // Lets the page be painted, and pressed, in between.
-    await new Promise((resolve) => { setTimeout(resolve); });
-    const hashed = range(2048).map((place) => sha256(bytesOf(`${text}:${start + place}`)));
-    const hashes = await Promise.all(hashed);
-    const place = hashes.findIndex((hash) => leadingZeros(new Uint8Array(hash)) >= bits);
-    if (place >= 0) return start + place;
-  }
 }

@@ -195,17 +195,17 @@ const known = (memo, wave) =>
  * can tell, since another survey's record is damaged, `damage` is the error: what waits still goes.
  */
 export async function recall(survey, wave, price) {
-  const old = await read(survey);
+  const entries = await everything();
+  const old = whole(entries[1][entries[0].indexOf(place(survey))]);
   const memo = renewed(old, survey, price);
   if (memo.spent > old.spent) await reduce(survey, (kept) => renewed(kept, survey, price));
-  const entries = await everything();
   let [spends, damage] = [true];
   try {
     spends = overspends(memo, price(memo.times).cost, survey, entries);
   } catch (error) {
     damage = error;
   }
-  return { ...known(memo, wave), spends: spends, damage: damage };
+  return { ...known(memo, wave), place: place(survey), spends: spends, damage: damage };
 }
 
 /**
@@ -220,7 +220,8 @@ export async function keepOnce(survey, wave, key, price, make) {
     const before = renewed(whole(old), survey, price);
     const { cost, constant, times } = price(before.times);
     if (before.waves[wave] || overspends(before, cost, survey, all)) return before;
-    if (secret !== secrets.get(key)) throw new Forgotten();
+    const isMoved = place(survey) !== survey.bare && all[0].includes(survey.bare);
+    if (isMoved || secret !== secrets.get(key)) throw new Forgotten();
     isDrawn = true;
     const { text, content } = make();
     return price.settled({
@@ -232,9 +233,9 @@ export async function keepOnce(survey, wave, key, price, make) {
 }
 
 /** All reports of a survey that wait here, whatever their link, each with the place of its record. */
-export async function waitingOf({ id }) {
+export async function waitingOf({ id, place: found }) {
   const [keys, values] = await everything();
-  return keys.flatMap((key, at) => (key === START + id || `${key}`.startsWith(`${START}${id}/`)
+  return keys.flatMap((key, at) => ([found, START + id].includes(key) || `${key}`.startsWith(`${START}${id}/`)
     ? whole(values[at]).pending.map((text) => ({ id, place: key, report: new FrozenReport(text) }))
     : []));
 }
@@ -270,7 +271,7 @@ export const replace = (survey, { content }, part) => reduce(survey, (memo) => (
 
 /**
  * Removes all that tells which survey this was, unless a report waits; gives whether it did. What was
- * spent stays; a memory is then priced as used for the first time, which is never too little.
+ * spent stays. It is not for surveys with memories, whose questions the counts of their use name.
  */
 export async function removeTraces({ place: at, bare }) {
   let isDone = false;
@@ -280,9 +281,11 @@ export async function removeTraces({ place: at, bare }) {
       const { title, ...memo } = whole(request.result);
       if (memo.pending.length) return;
       isDone = true;
+      // Another press, or another tab, was there before.
+      if (!request.result) return;
       const waves = Object.fromEntries(Object.keys(memo.waves).map((wave) => [wave, NO_NUMBER]));
       table.delete(at);
-      table.put({ ...memo, waves, times: {} }, bare);
+      table.put({ ...memo, waves }, bare);
     };
   });
   return isDone;

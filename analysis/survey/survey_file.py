@@ -385,6 +385,8 @@ def _read_page(table: Table, spec: dict[str, Any]) -> dict[str, Any]:
                 f'left out, as question "{question["id"]}" has epsilon_forever: on a shared '
                 "device nobody knows who answers, so no draw can be remembered",
             )
+    if "exit" in page:
+        raise part.error("kiosk", "left out with exit, since its own button empties the page")
     if "resume" in page:
         raise part.error("kiosk", "left out with resume, which shows answers to the next person")
     return page

@@ -29,6 +29,12 @@ async function makeDraftKey(survey) {
   return change(draftPlace(survey), (old) => old ?? made);
 }
 
+/** Ends the draft, if nothing changes any more. */
+function endLater({ survey }) {
+  clearTimeout(end);
+  end = setTimeout(() => dropDraft(survey).catch(() => {}), 1000 * LASTS);
+}
+
 /** The answers of an unfinished form in this tab; null if there are none that can be read. */
 async function opened(open, link, key) {
   try {
@@ -50,15 +56,16 @@ async function opened(open, link, key) {
 async function read(open, link, ask) {
   const { result } = await transact((table) => table.get(draftPlace(open.survey)), 'readonly');
   draftKey = result ?? null;
-  const answers = await opened(open, link, result);
-  if (!answers) return null;
+  if (!await opened(open, link, result)) return null;
+  endLater(open);
   ask();
   const isTheirs = await new Promise((resolve) => {
     one('#go-on').addEventListener('click', () => resolve(true));
     one('#start-empty').addEventListener('click', () => resolve(false));
   });
   if (!isTheirs) await dropDraft(open.survey);
-  return isTheirs ? answers : null;
+  // Meanwhile it can have ended.
+  return isTheirs ? opened(open, link, result) : null;
 }
 
 /**
@@ -67,8 +74,7 @@ async function read(open, link, ask) {
  */
 async function keep(open, link, answers) {
   begun += 1;
-  clearTimeout(end);
-  end = setTimeout(() => dropDraft(open.survey).catch(() => {}), 1000 * LASTS);
+  endLater(open);
   const [mine, text] = [begun, bytesOf(JSON.stringify({ time: Number(new Date()), answers }))];
   draftKey ??= makeDraftKey(open.survey);
   const [key, padded, iv] = [await draftKey, new Uint8Array(DRAFT_BYTES), bytes(NONCE_BYTES)];

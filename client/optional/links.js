@@ -51,16 +51,24 @@ async function open(survey, wave) {
 /** A link whose person has said that what waits here, and was made with another link, is not theirs. */
 let apart = '';
 
-/** A report of this wave that was made with another link and waits, for a link that has made none. */
+/**
+ * A report of this wave that waits since its own link cannot be used any more, for a link that has
+ * made none: whoever got this link in its place can send it. Others wait for their own link alone.
+ */
 async function findOther({ id }, wave, { waves }) {
   const token = invitation();
   if (!token || token === apart || Object.keys(waves).length) return undefined;
-  const isOther = ({ content }) => content.wave === wave && content.token !== token;
-  return (await memo.waitingOf({ id })).find(({ report }) => isOther(report));
+  for (const other of await memo.waitingOf({ id })) {
+    const { content } = other.report;
+    const isOther = content.wave === wave && content.token !== token;
+    if (isOther && !await isUsable(id, wave, content.token)) return other;
+  }
+  return undefined;
 }
 
 /** Gives this link all that was kept for another one, whose report waits: they are one person's. */
 async function take(survey, wave) {
+  const token = invitation();
   const { place, report: { content } } = await findOther(survey, wave, { waves: {} }) ?? { report: {} };
   if (!content) return;
   const part = await secretOfPart(await memo.deviceKey(), `link/${content.token}`);
@@ -69,7 +77,7 @@ async function take(survey, wave) {
     own.onsuccess = () => {
       if (own.result || !other.result) return;
       const { secret = place.endsWith(survey.id) ? device.result : part, ...old } = other.result;
-      const renewed = (report) => (report.rid === content.rid ? { ...report, token: invitation() } : report);
+      const renewed = (report) => (report.rid === content.rid ? { ...report, token } : report);
       const pending = old.pending.map((text) => JSON.stringify(renewed(JSON.parse(text))));
       table.delete(place);
       table.put({ ...old, secret, pending }, survey.place);

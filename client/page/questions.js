@@ -11,10 +11,9 @@ export const questions = asked(survey);
 
 /**
  * What modules of optional/ add to the page: `watch`, whether anybody is there, `startAgain` for the
- * next person, and what is `told` of each state; `links`, of
- * invitations; `draft`, to `read` and `keep` the answers of a form that is not sent yet; `exit`, to
- * follow the button that leaves at once; `shuffle`,
- * to draw orders anew; `pipe`, to put answers into later texts.
+ * next person, and what is `told` of each state; `links`, of invitations; `draft`, to `read` and `keep`
+ * the answers of a form that is not sent yet; `exit`, to follow the button that leaves at once;
+ * `shuffle`, to draw orders anew; `pipe`, to put answers into later texts.
  */
 export const extras = {};
 

@@ -50,14 +50,14 @@ export function showReceipt({ rid, spent, constant, cap }, report) {
   sent?.toggleAttribute('hidden', !drawn);
   if (drawn && report) drawn.report = report;
   one('#receipt-rid').textContent = rid;
-  // Its traces were removed.
-  one('#receipt-rid').parentElement.hidden = /^0+$/.test(rid);
+  // A record without traces has no number.
+  for (const part of all('[data-trace]')) part.hidden = /^0+$/.test(rid);
   const left = Math.floor(Math.max(0, cap * 1e3 - spent / 1e3)) / 1e3;
   const [total, least, most] = [spent, constant, Math.round(cap * 1e6)].map(inEpsilon);
   const numbers = { spent: total, constant: least, cap: most, left };
   for (const part of all('#receipt [data-filled]')) fill(part, numbers);
   one('#receipt').hidden = false;
-  one('#receipt h2').focus();
+  one('#receipt h2').focus({ preventScroll: true });
 }
 
 /** Saves the receipt as a text, without the answers and what was sent. */

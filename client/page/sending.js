@@ -1,5 +1,5 @@
 /** Sends frozen reports until the server has answered; it sees no answer. */
-import { work } from '../hashes.js';
+import { proofs } from '../hashes.js';
 import * as memo from '../memo.js';
 import { submit } from '../submit.js';
 import { fill, one, word } from './dom.js';
@@ -18,7 +18,7 @@ const reasonOf = ({ why, detail }) => (language) =>
 async function solve(own, report, bits, tell) {
   tell({ state: 'working' });
   const { version, wave, rid } = report.content;
-  await memo.replace(own, report, { work: await work(`${version}:${wave}:${rid}`, bits) });
+  await memo.replace(own, report, { work: await proofs.work(`${version}:${wave}:${rid}`, bits) });
   tell({ state: 'sending' });
 }
 
@@ -27,7 +27,7 @@ async function attempt(own, kept, tell, canWork = true) {
   const { report, isKnown } = await memo.waiting(own, kept.content.rid);
   if (!report) return { state: isKnown ? 'answered' : 'forgotten', report: kept };
   const outcome = await submit(survey.id, report);
-  if (outcome.why === 'work-required' && canWork && outcome.bits <= MOST_WORK) {
+  if (outcome.why === 'work-required' && proofs.work && canWork && outcome.bits <= MOST_WORK) {
     await solve(own, report, outcome.bits, tell);
     return attempt(own, kept, tell, false);
   }
@@ -70,8 +70,10 @@ export const send = (own, kept, isListening, tell) => insist(async () => {
 });
 
 /** Reports of earlier waves, persons and links that wait; the page says how many. */
-async function earlier(rid) {
-  const waiting = (await memo.waitingOf(survey)).filter(({ report }) => report.content.rid !== rid);
+async function earlier(recall) {
+  const { rid, place } = await recall();
+  const all = await memo.waitingOf({ ...survey, place });
+  const waiting = all.filter(({ report }) => report.content.rid !== rid);
   fill(one('#earlier-wait'), { n: waiting.length });
   one('#earlier-wait').hidden = waiting.length === 0;
   return waiting;
@@ -79,19 +81,19 @@ async function earlier(rid) {
 
 let isSending = false;
 
-/** Sends these reports, whatever else is done here; the one with this number is this wave's. */
-export async function sendEarlier({ rid }) {
+/** Sends these reports, whatever else is done here. */
+export async function sendEarlier(recall) {
   if (isSending) return;
   isSending = true;
   await insist(async () => {
     const waits = [];
-    for (const { report, ...other } of await earlier(rid)) {
+    for (const { report, ...other } of await earlier(recall)) {
       const { state, reason, after, most } = await sendOnce(other, report);
       if (state === 'waiting') waits.push({ after, most });
       if (state === 'refused') fill(one('#earlier-refused'), { reason });
       if (state === 'refused') one('#earlier-refused').hidden = false;
     }
-    await earlier(rid);
+    await earlier(recall);
     const longest = (key) => Math.max(...waits.map((wait) => wait[key]));
     return waits.length ? { after: longest('after'), most: longest('most') } : undefined;
   }).catch(() => {});

@@ -1,6 +1,6 @@
 /** The page of a survey starts here: page by page to the review, one press, and what follows. */
 import { must } from '../exact.js';
-import { pseudonym, versionOf, work } from '../hashes.js';
+import { proofs, pseudonym, versionOf } from '../hashes.js';
 import { madeUp } from '../kinds.js';
 import { shown } from '../logic.js';
 import * as memo from '../memo.js';
@@ -19,11 +19,11 @@ const review = one('#review');
 const button = one('#send');
 const agreement = one('#agreement');
 const pages = [...all('[data-page]', form), review];
-/** States in which there is something to fill in; and in which nobody else can begin. */
+/** States in which there is something to fill in. */
 const OPEN = ['ready', 'asking', 'unkept', 'changed'];
 /** Ends at which somebody may want to ask the researchers. */
 const WITH_CONTACT = [
-  'stored', 'answered', 'refused', 'removed', 'unusable', 'uninvited', 'mistyped', 'insecure', 'broken', 'unstored',
+  'stored', 'waiting', 'answered', 'refused', 'removed', 'unusable', 'uninvited', 'mistyped', 'insecure', 'broken', 'unstored',
   'damaged',
 ];
 /** The invitation of this page's link, if there are such links; '' for none. */
@@ -42,7 +42,8 @@ const isPreview = location.pathname.startsWith('/surveys/');
 const needsLink = isInvited && !isPreview;
 
 const recall = () => memo.recall(own, open.wave, price);
-const findOwn = () => extras.links?.open(survey, open.wave) ?? memo.deviceKey().then((key) => memo.opened(survey, key));
+const findOwn = async () =>
+  extras.links?.open(survey, open.wave) ?? memo.opened(survey, await memo.deviceKey());
 const hide = (selector, isHidden) => one(selector)?.toggleAttribute('hidden', isHidden);
 
 /** Shows one of the page's states; in most there is nothing to fill in. */
@@ -148,6 +149,7 @@ async function drawOnce(mine, token) {
   await memo.dropDraft(survey);
   const kept = await findOwn();
   if (mine !== person) throw new memo.Forgotten();
+  own = kept;
   const { key } = kept;
   // A new secret asks other questions.
   if (`${[...await unaskedOf(open, key)]}` !== `${[...survey.unasked]}`) throw new memo.Forgotten();
@@ -156,7 +158,7 @@ async function drawOnce(mine, token) {
   if (isInvited) who.token = token;
   if (survey.proof_of_work) {
     say('working');
-    who.work = await work(`${open.version}:${open.wave}:${who.rid}`, survey.proof_of_work);
+    who.work = await proofs.work(`${open.version}:${open.wave}:${who.rid}`, survey.proof_of_work);
     say('randomizing');
   }
   const make = () => {
@@ -248,12 +250,14 @@ async function begin() {
   if (me !== person) return undefined;
   own = found;
   const known = await recall();
+  const other = await extras.links?.findOther(own, open.wave, known);
+  if (me !== person) return undefined;
   keepSteps(pages[0]);
-  if (await extras.links?.findOther(own, open.wave, known)) {
+  if (other) {
     one('#controls').disabled = true;
     return say('other-link');
   }
-  sendEarlier(known);
+  sendEarlier(recall);
   if (known.damage && !known.rid) throw known.damage;
   if (known.rid || known.spends) {
     await memo.dropDraft(survey);
@@ -337,12 +341,12 @@ function listen() {
   });
   // A page that the browser keeps for "back" holds no answers, and begins anew.
   addEventListener('pagehide', leave);
-  addEventListener('pageshow', ({ persisted }) => persisted && begin().catch(fail));
+  addEventListener('pageshow', ({ persisted }) => persisted && beginAnew());
   // Pasted into this tab, another person's link changes only the fragment.
   addEventListener('hashchange', () => isInvited && beginAnew());
   press('[data-turn="next"]', () => toQuestions().catch(fail));
-  press('#send-with-link', () => extras.links.take(own, open.wave).then(begin).catch(fail));
-  press('#keep-waiting', () => extras.links.stayApart().then(begin).catch(fail));
+  press('#send-with-link', () => extras.links.take(own, open.wave).then(beginAnew, fail));
+  press('#keep-waiting', () => extras.links.stayApart().then(beginAnew));
   // The page scrolls itself to what it shows.
   history.scrollRestoration = 'manual';
   addEventListener('popstate', follow);

@@ -47,7 +47,7 @@ _VERDICTS = {
 
 def explained(
     question: Question,
-    remembers: bool,
+    is_again: bool,
     together: Fraction | None = None,
     joint: JointDraw | None = None,
 ) -> Explained:
@@ -55,8 +55,8 @@ def explained(
 
     Parameters
     ----------
-    remembers : bool
-        Whether the device remembers draws of some question of the survey.
+    is_again : bool
+        Whether a respondent can answer the survey more than once.
     together : Fraction, optional
         The odds of all reports that reveal something about its answer (`Group.lasting`). By
         default, those of its own.
@@ -68,14 +68,26 @@ def explained(
     return Explained(
         before=tuple(_what_is_sent(question)),
         pictures=tuple((small_icon_array(side.chance), side.sentence) for side in sides(question)),
-        after=(
-            *_bounds(question, joint),
-            *_waves(question, remembers),
-            *([Phrase.of("odds.together", most=times(whole))] if whole > alone else []),
-            Phrase.of(_VERDICTS[grade_of(whole)]),
-        ),
+        after=tuple(_after(question, is_again, joint, alone, whole)),
         learned=tuple(_learned(question)),
     )
+
+
+def _after(
+    question: Question, is_again: bool, joint: JointDraw | None, alone: Fraction, whole: Fraction
+) -> Iterator[Phrase]:
+    """Yield the bounds on what reports reveal about an answer, and what that means for a person."""
+    verdict = Phrase.of(_VERDICTS[grade_of(whole)])
+    # The last bound of a draw is for all its answers together; the verdict is about this one.
+    is_first = joint is not None and whole <= alone
+    if is_first:
+        yield verdict
+    yield from _bounds(question, joint)
+    yield from _waves(question, is_again)
+    if whole > alone:
+        yield Phrase.of("odds.together", most=times(whole))
+    if not is_first:
+        yield verdict
 
 
 def _learned(question: Question) -> Iterator[Phrase]:
@@ -174,7 +186,7 @@ def _bounds(question: Question, joint: JointDraw | None) -> Iterator[Phrase]:
     yield Phrase.of(key, most=bound(question.randomizer.ratio))
 
 
-def _waves(question: Question, remembers: bool) -> Iterator[Phrase]:
+def _waves(question: Question, is_again: bool) -> Iterator[Phrase]:
     """Yield what all waves reveal together about one answer, and on what assumption."""
     if question.memo:
         yield Phrase.of("odds.forever", most=bound(question.randomizer.forever))
@@ -182,5 +194,5 @@ def _waves(question: Question, remembers: bool) -> Iterator[Phrase]:
             yield Phrase.of("odds.can-change")
         else:
             yield Phrase.of("odds.stable")
-    elif remembers:
+    elif is_again:
         yield Phrase.of("odds.afresh")

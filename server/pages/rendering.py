@@ -19,7 +19,7 @@ from analysis.survey.digest import NOTE, groups_of
 from analysis.survey.freeze import thaw
 from analysis.survey.piping import answers_told, pieces
 from analysis.survey.question import Question
-from analysis.survey.survey import Survey, version_of
+from analysis.survey.survey import Survey, spent_on, version_of
 from server.explanation import (
     Explained,
     an_answer,
@@ -89,6 +89,7 @@ OPTIONAL: dict[str, Callable[[Survey], bool]] = {
     "optional/links.js": lambda survey: survey.access != "open",
     "optional/draft.js": lambda survey: "resume" in survey.spec.get("page", ()),
     "optional/exit.js": lambda survey: "exit" in survey.spec.get("page", ()),
+    "optional/work.js": lambda survey: "proof_of_work" in survey.spec,
     TRIAL: lambda survey: survey.is_pilot,
     "optional/kiosk.js": lambda survey: "kiosk" in survey.spec.get("page", ()),
 }
@@ -269,10 +270,11 @@ def entries_of(page: list[Part]) -> list[dict[str, Any]]:
 
 def explanations_of(survey: Survey) -> dict[str, Explained]:
     """Return what is explained of each question, by its id."""
+    is_again = bool(survey.memos) or spent_on([(survey, 2)]) <= survey.cap
     return {
         question.id: explained(
             question,
-            bool(survey.memos),
+            is_again,
             Group.of(survey, question).lasting,
             survey.joint_draw_of(question),
         )

@@ -166,6 +166,7 @@ KIOSK = "[page]\nkiosk = true"
         ('access = "panel"\n' + KIOSK, AGE, '[page]: kiosk must be left out unless access is "op'),
         (KIOSK, FOREVER, 'kiosk must be left out, as question "age" has epsilon_forever: on a sh'),
         (KIOSK + "\nresume = true", AGE, "kiosk must be left out with resume, which shows answe"),
+        (KIOSK + '\nexit = "about:blank"', AGE, "kiosk must be left out with exit, since its own"),
         ('[page]\nexit = "about:blank"\nresume = true', AGE, "exit must be left out with resume"),
         ('[page]\nexit = "javascript:alert(1)"', AGE, 'exit must be "about:blank", or an address'),
         ("[page]\nexit = true", AGE, 'exit must be "about:blank", or an address'),

@@ -138,6 +138,27 @@ def test_next_person_answers_with_their_own_link_which_counts_alone(
     }
 
 
+def test_next_person_is_not_asked_about_a_report_that_waits_for_a_connection_alone(
+    device: Device, collector: Collector
+) -> None:
+    survey = collector.publish(INVITED)
+    first, second = links(collector, survey, 2)
+    device.context.route(REPORTS, lambda route: route.abort())
+    page = device.visit(first)
+    answer(page, ANSWERS, "waiting")
+    page.close()
+    page = device.visit(second)
+    expect_state(page, "ready")
+    answer(page, ANSWERS, "waiting")
+    # One's own report is not counted among those of others.
+    expect(page.locator("#earlier-wait")).to_contain_text("still wait on this device: 1.")
+    device.context.unroute(REPORTS)
+    sent_again(page)
+    wait_until(lambda: len(collector.ledger(survey)) == 2)
+    tokens = {str(body["rid"]): body["token"] for body in reports(device)}
+    assert {*tokens.values()} == {link.partition("#")[2] for link in (first, second)}
+
+
 def test_next_person_is_told_if_the_device_has_spent_all(
     device: Device, collector: Collector, new_device: Callable[..., Device]
 ) -> None:
@@ -148,8 +169,6 @@ def test_next_person_is_told_if_the_device_has_spent_all(
     answer(page, ANSWERS, "waiting")
     page.close()
     page = device.visit(second)
-    expect_state(page, "other-link")
-    page.locator("#keep-waiting").click()
     expect_closed(page, "spent")
 
 
@@ -280,8 +299,11 @@ def test_report_gets_the_work_that_a_new_version_asks_for_and_is_not_drawn_again
     store.surveys.publish(read_survey(file))
     store.close()
     press(page)
+    expect_state(page, "waiting")
+    expect(page.locator('[data-state="waiting"]')).to_contain_text("load this page again")
+    page.reload()
     expect_state(page, "stored")
-    without, with_work = map(json.loads, device.posted())
+    *_, without, with_work = map(json.loads, device.posted())
     assert with_work.pop("work") >= 0
     assert with_work == without
     assert collector.frozen(survey)["version"] != without["version"]

@@ -224,7 +224,7 @@ def test_focus_moves_with_the_page(page: Page) -> None:
     focused = "document.activeElement.textContent"
     review(page)
     assert page.evaluate(focused) == "Your answers"
-    page.get_by_role("button", name="Change my answers").click()
+    page.locator("#review").get_by_role("button", name="Back").click()
     assert page.evaluate(focused) == "Questions"
     review(page)
     press(page)

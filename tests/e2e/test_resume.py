@@ -203,6 +203,22 @@ def test_draft_ends_half_an_hour_after_the_last_change(
     wait_until(lambda: draft(page) == "")
 
 
+def test_question_about_a_draft_that_nobody_answers_for_hours_shows_no_answer(
+    device: Device, collector: Collector, resuming: str
+) -> None:
+    page = device.context.new_page()
+    page.clock.install()
+    page.goto(collector.page(resuming))
+    person(page)
+    wait_until(lambda: draft(page) != "")
+    page.reload()
+    expect_state(page, "drafted")
+    page.clock.run_for(5 * 60 * 60 * 1000)
+    page.locator("#go-on").click()
+    expect_state(page, "ready")
+    assert page.evaluate(HELD) == {}
+
+
 def test_restored_tab_forgets_answers_that_are_older_than_half_an_hour(
     device: Device, collector: Collector, resuming: str
 ) -> None:

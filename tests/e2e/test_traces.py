@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 from collector import Collector
-from device import READ_MEMO, SURVEY, Device, answer, expect_state
+from device import READ_MEMO, SURVEY, Device, answer, expect_state, fill_in, press, review
 from playwright.sync_api import Page, Route, expect
 
 REPORTS = "**/api/surveys/*/reports"
@@ -18,11 +18,10 @@ def kept(page: Page) -> str:
     return json.dumps(page.evaluate(READ_MEMO)) + str(page.evaluate("window.name"))
 
 
-@pytest.mark.parametrize("text", [SURVEY, REMEMBERS], ids=["fresh", "memory"])
 def test_removed_traces_tell_no_survey_and_forget_no_epsilon(
-    device: Device, collector: Collector, text: str
+    device: Device, collector: Collector
 ) -> None:
-    survey = collector.publish(text)
+    survey = collector.publish(SURVEY)
     page = device.visit(collector.page(survey))
     answer(page, ANSWERS)
     first = json.loads(device.posted()[0])
@@ -41,6 +40,7 @@ def test_removed_traces_tell_no_survey_and_forget_no_epsilon(
     page = device.visit(collector.page(survey))
     expect_state(page, "answered")
     expect(page.locator("#receipt-rid")).to_be_hidden()
+    expect(page.locator("#remove-traces")).to_be_hidden()
     assert "Canteen" not in kept(page)
     page.close()
     collector.open_wave(survey, 2)
@@ -50,8 +50,65 @@ def test_removed_traces_tell_no_survey_and_forget_no_epsilon(
     assert second["respondent"] == first["respondent"]
     (row,) = collector.ledger(survey)
     (record,) = [one for key, one in page.evaluate(READ_MEMO).items() if key != "secret"]
-    # The server knows how often a memory was used; the device charges never less than that.
-    assert record["spent"] >= round(1e6 * float(row["epsilon_sum"])) > spent
+    assert record["spent"] == round(1e6 * float(row["epsilon_sum"])) == 2 * spent
+
+
+@pytest.mark.parametrize("by", ["a double press", "another tab"])
+def test_traces_that_are_removed_twice_leave_what_was_spent(
+    device: Device, collector: Collector, by: str
+) -> None:
+    survey = collector.publish(SURVEY)
+    page = device.visit(collector.page(survey))
+    answer(page, ANSWERS)
+    other = device.visit(collector.page(survey))
+    expect_state(other, "answered")
+    if by == "a double press":
+        page.locator("#remove-traces").dblclick()
+    else:
+        page.locator("#remove-traces").click()
+        expect_state(page, "removed")
+        other.locator("#remove-traces").click()
+        expect_state(other, "removed")
+    expect_state(page, "removed")
+    (record,) = [one for key, one in page.evaluate(READ_MEMO).items() if key != "secret"]
+    assert (record["spent"], list(record["waves"])) == (5_000_000, ["1"])
+    page.reload()
+    expect_state(page, "answered")
+
+
+def test_report_that_another_tab_draws_after_the_traces_are_gone_is_sent_once(
+    device: Device, collector: Collector
+) -> None:
+    survey = collector.publish(SURVEY)
+    first = device.visit(collector.page(survey))
+    answer(first, ANSWERS)
+    collector.open_wave(survey, 2)
+    second = device.visit(collector.page(survey))
+    fill_in(second, ANSWERS)
+    review(second)
+    first.locator("#remove-traces").click()
+    expect_state(first, "removed")
+    device.context.route(REPORTS, lambda route: route.abort())
+    press(second)
+    expect_state(second, "waiting")
+    second.close()
+    device.context.unroute(REPORTS)
+    # Reports of earlier waves are sent from wherever the record is.
+    collector.open_wave(survey, 3)
+    collector.open_wave(survey, 2)
+    page = device.visit(collector.page(survey))
+    expect_state(page, "stored")
+    (record,) = [one for key, one in page.evaluate(READ_MEMO).items() if key != "secret"]
+    assert (record["spent"], list(record["waves"])) == (10_000_000, ["1", "2"])
+    assert len(collector.ledger(survey)) == 1
+
+
+def test_survey_with_a_memory_offers_no_removal_since_its_uses_have_to_be_counted(
+    device: Device, collector: Collector
+) -> None:
+    page = device.visit(collector.page(collector.publish(REMEMBERS)))
+    answer(page, ANSWERS)
+    expect(page.locator("#remove-traces")).to_have_count(0)
 
 
 def test_traces_stay_while_a_report_waits(
@@ -61,7 +118,7 @@ def test_traces_stay_while_a_report_waits(
     device.context.route(REPORTS, lambda route: route.abort())
     page = device.visit(collector.page(survey))
     answer(page, ANSWERS, "waiting")
-    expect(page.locator("#traces")).to_be_hidden()
+    expect(page.locator("#remove-traces")).to_be_hidden()
     page.close()
     first = json.loads(device.posted()[0])["rid"]
     collector.open_wave(survey, 2)

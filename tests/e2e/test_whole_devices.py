@@ -45,7 +45,7 @@ def test_proof_of_work_is_that_of_the_reference(run: Run) -> None:
     (case,) = vector("charges")["work"]
     body = """return Promise.all(v.first.map(({bits}) =>
       m.work(`${v.version}:${v.wave}:${v.rid}`, bits)));"""
-    assert run("hashes.js", body, case) == [one["work"] for one in case["first"]]
+    assert run("optional/work.js", body, case) == [one["work"] for one in case["first"]]
 
 
 def test_surveys_are_answered_or_refused_as_by_the_reference(run: Run) -> None:
