@@ -14,7 +14,7 @@ from markupsafe import Markup, escape
 
 from analysis.core.errors import SurveyError
 from server.cldr import direction, language_of, number_example, own_name, plurals_of
-from server.words import PLACE, Text, lacking, misfits, texts_in
+from server.words import PLACE, Text, lacking, misfits, numbers_of, texts_in
 
 #: The folder of their files.
 FOLDER = Path(__file__).parent / "languages"
@@ -144,8 +144,10 @@ def to_translate(spec: Mapping[str, Any], tag: str) -> Iterator[str]:
         yield f"[words.{tag}]"
     for key in lacking(brought_words(spec, tag), TO_BRING):
         text = TO_BRING[key]
-        names = plurals_of(tag) if text.forms else []
-        forms = {f"{key}.{name}": dict(text.forms).get(name, text.pattern) for name in names}
+        names = dict.fromkeys([*plurals_of(tag), "other"]) if text.forms else ()
+        # English "1" stands for one number; the plural of another language can stand for many.
+        own = dict(text.forms) if len(numbers_of("one", tag)) == 1 else {}
+        forms = {f"{key}.{name}": own.get(name, text.pattern) for name in names}
         for name, pattern in (forms or {key: text.pattern}).items():
             yield f"# {name} = {json.dumps(pattern, ensure_ascii=False)}"
 

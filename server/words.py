@@ -58,6 +58,11 @@ def _text(value: str | Mapping[str, str], tag: str) -> Text:
     return Text(value["other"], tag, forms)
 
 
+def numbers_of(name: str, tag: str) -> list[int]:
+    """Return the whole numbers below 200 that have a plural in a language."""
+    return [number for number in range(200) if plural(number, tag) == name]
+
+
 def misfits(brought: Mapping[str, Text], english: Mapping[str, Text]) -> dict[str, str]:
     """Return why texts that a survey brings cannot stand for the English ones, by their keys."""
     found = {key: _misfit(text, english.get(key)) for key, text in brought.items()}
@@ -80,6 +85,11 @@ def _misfit(text: Text, english: Text | None) -> str:
         # "One minute" and "two minutes" can be words without a number.
         if not places - {"n"} <= _places(form) <= places:
             return f"expected the places {', '.join(sorted(places))} in the form {name}, too"
+        counted = set() if "n" in _places(form) else set(numbers_of(name, text.tag))
+        if len(counted) > 1:
+            return f"expected {{n}} in the form {name}, since it stands for several numbers"
+        if not {*_numbers(form)} <= {*numbers} | counted:
+            return f"expected no other numbers in the form {name}"
     if BETWEEN_FORMS in "".join((text.pattern, *dict(text.forms).values())):
         return f"expected no {BETWEEN_FORMS}"
     return ""

@@ -25,11 +25,20 @@ from server.cli import main
 from server.editing.draft_file import toml_of
 from server.editing.reading import read_draft
 from server.openapi import protocol_schema
-from server.page_texts import LANGUAGES, TO_BRING, is_spoken, languages_of, told, word
+from server.page_texts import (
+    LANGUAGES,
+    TO_BRING,
+    is_spoken,
+    languages_of,
+    to_translate,
+    told,
+    word,
+)
 from server.page_texts import Phrase as P
 from server.pages.browser_files import CLIENT, client_files
 from server.pages.rendering import Pages
 from server.store import Store
+from server.words import misfits, texts_in
 
 __all__ = ["app", "signed_in", "survey_file"]
 
@@ -256,3 +265,28 @@ def test_no_draft_loses_the_words_that_its_survey_brings(
     draft = toml_of(tables)
     path.write_text(draft, "utf-8")
     assert (read_survey(path).version, "[words.dv.page]" in draft) == (survey.version, True)
+
+
+@pytest.mark.parametrize(
+    ("tag", "forms", "why"),
+    [
+        ("uk", {"one": "1 xв", "few": "{n} xв", "many": "{n} xв"}, "expected {n} in the form one"),
+        ("uk", {"one": "{n} xв", "few": "99 {n}", "many": "{n} xв"}, "no other numbers"),
+        ("it", {"one": "1 minuto"}, ""),
+        ("it", {"one": "2 minuti"}, "no other numbers in the form one"),
+    ],
+)
+def test_a_form_without_its_number_stands_for_one_number_alone(
+    tag: str, forms: dict[str, str], why: str
+) -> None:
+    brought = texts_in({"page": {"minutes": {**forms, "other": "{n} xв"}}}, tag)
+    found = misfits(brought, LANGUAGES["en"].texts)
+    assert why in found.get("page.minutes", "")
+    assert bool(found) == bool(why)
+
+
+def test_what_is_printed_to_translate_has_each_plural_and_never_a_number_for_many() -> None:
+    spec = {"languages": ["uk"]}
+    printed = [*to_translate(spec, "uk")]
+    assert any(line.startswith("# page.minutes.other = ") for line in printed)
+    assert not [line for line in printed if re.match(r'# \S+\.one = "[^{]*1[^{]*"$', line)]
