@@ -123,4 +123,4 @@ def test_a_page_is_laid_out_in_the_direction_of_its_tag(tag: str, tmp_path: Path
         # No English text stands in this language without its mark.
         bare = re.sub(r'<(\w+)( [^>]*)? lang="en" dir="ltr".*?</\1>', "", page, flags=re.S)
         assert "Begin" not in bare
-        assert "Your true answers stay on this device." not in bare
+        assert "Only you see your true answers." not in bare
