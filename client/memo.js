@@ -1,9 +1,10 @@
 /**
  * All that this device keeps, in the browser's IndexedDB: a secret, and for each survey its title,
  * what was spent and promised, which waves were answered, how often each memory was used, and the
- * reports that still wait; of a survey with links, so much for each link. A change is one transaction: no other tab comes between, and it is on
- * the disk before anything is sent, so that no crash draws again. It keeps no answer: of a draft it
- * has only the key, and the encrypted text is in the tab's name.
+ * reports that still wait; of a survey with links, so much for each link. A change is one
+ * transaction: no other tab comes between, and it is on the disk before anything is sent, so that no
+ * crash draws again. It keeps no answer: of a draft it has only the key, and the encrypted text is in
+ * the tab's name.
  */
 import { millionths, sum } from './exact.js';
 import { keyOf, pseudonym } from './hashes.js';
@@ -140,18 +141,18 @@ export async function deviceKey() {
 }
 
 /**
- * A survey with the place of its record on this device, and the `key` to draw with: that of the
- * device or, by its `part`, of one link. `bare` is the place once its traces are removed, from which
- * nobody can tell the survey without the secret.
+ * A survey with the `place` of its record on this device, and the `key` to draw with: that of the
+ * device or, as its `part`, of one link, unless the record has a secret of its own. Once its traces are
+ * removed, it is at its `hashedPlace`, from which nobody can tell the survey without the secret.
  */
-export async function opened(survey, key, part = key, name = '') {
-  const bare = `${START}~${await pseudonym(part, `bare/${survey.id}`)}`;
+export async function recordOf(survey, deviceKey, part = deviceKey, name = '') {
+  const hashedPlace = `${START}~${await pseudonym(part, `traces/${survey.id}`)}`;
   const [keys, values] = await everything();
-  const at = keys.includes(bare) ? bare : START + survey.id + name;
-  const { secret } = values[keys.indexOf(at)] ?? {};
-  const own = secret === undefined ? part : await keyOf(secret);
-  secrets.set(own, secrets.get(key));
-  return { ...survey, place: at, key: own, bare: bare };
+  const found = keys.includes(hashedPlace) ? hashedPlace : START + survey.id + name;
+  const { secret } = values[keys.indexOf(found)] ?? {};
+  const key = secret === undefined ? part : await keyOf(secret);
+  secrets.set(key, secrets.get(deviceKey));
+  return { ...survey, place: found, key, hashedPlace };
 }
 
 /** Asks the browser to keep all this even if nobody comes back for long; it may refuse. */
@@ -220,7 +221,7 @@ export async function keepOnce(survey, wave, key, price, make) {
     const before = renewed(whole(old), survey, price);
     const { cost, constant, times } = price(before.times);
     if (before.waves[wave] || overspends(before, cost, survey, all)) return before;
-    const isMoved = place(survey) !== survey.bare && all[0].includes(survey.bare);
+    const isMoved = place(survey) !== survey.hashedPlace && all[0].includes(survey.hashedPlace);
     if (isMoved || secret !== secrets.get(key)) throw new Forgotten();
     isDrawn = true;
     const { text, content } = make();
@@ -273,10 +274,10 @@ export const replace = (survey, { content }, part) => reduce(survey, (memo) => (
  * Removes all that tells which survey this was, unless a report waits; gives whether it did. What was
  * spent stays. It is not for surveys with memories, whose questions the counts of their use name.
  */
-export async function removeTraces({ place: at, bare }) {
+export async function removeTraces({ place: found, hashedPlace }) {
   let isDone = false;
   await transact((table) => {
-    const request = table.get(at);
+    const request = table.get(found);
     request.onsuccess = () => {
       const { title, ...memo } = whole(request.result);
       if (memo.pending.length) return;
@@ -284,8 +285,8 @@ export async function removeTraces({ place: at, bare }) {
       // Another press, or another tab, was there before.
       if (!request.result) return;
       const waves = Object.fromEntries(Object.keys(memo.waves).map((wave) => [wave, NO_NUMBER]));
-      table.delete(at);
-      table.put({ ...memo, waves }, bare);
+      table.delete(found);
+      table.put({ ...memo, waves }, hashedPlace);
     };
   });
   return isDone;

@@ -21,31 +21,39 @@ const invitation = () => (isWhole(fragment()) ? fragment() : '');
 /** Whether there is one that was mistyped, or lost its end. */
 const isMistyped = () => fragment() !== '' && !invitation();
 
+/** Where an earlier release kept what it knew of all links of a survey. */
+const allPlace = ({ id }) => `survey/${id}`;
+
 /**
  * Gives a link what an earlier release kept for all links of a survey, with the secret that it was
- * drawn with, unless this wave was answered by another link, or perhaps by another.
+ * drawn with, unless this wave was answered by another link, or perhaps by another; gives whether it did.
  */
-const adopt = (survey, wave, token) => memo.transact((table) => {
-  const [secret, all, own] = ['secret', `survey/${survey.id}`, survey.place].map((key) => table.get(key));
-  own.onsuccess = () => {
-    const { result: old } = all;
-    if (!old || own.result || survey.place === survey.bare) return;
-    const isMine = (report) => report.rid === old.waves[wave] && report.token === token;
-    const isAnswered = memo.isSound(old) && old.waves[wave];
-    if (isAnswered && !old.pending.map((text) => JSON.parse(text)).some(isMine)) return;
-    table.put({ ...old, secret: secret.result }, survey.place);
-    table.delete(`survey/${survey.id}`);
-  };
-});
+async function adopt(record, wave, token) {
+  let isAdopted = false;
+  await memo.transact((table) => {
+    const [secret, all, mine] = ['secret', allPlace(record), record.place].map((key) => table.get(key));
+    mine.onsuccess = () => {
+      const { result: old } = all;
+      if (!old || mine.result || record.place === record.hashedPlace) return;
+      const isMine = (report) => report.rid === old.waves[wave] && report.token === token;
+      const isAnswered = memo.isSound(old) && old.waves[wave];
+      if (isAnswered && !old.pending.map((text) => JSON.parse(text)).some(isMine)) return;
+      isAdopted = true;
+      table.put({ ...old, secret: secret.result }, record.place);
+      table.delete(allPlace(record));
+    };
+  });
+  return isAdopted;
+}
 
 /** A survey as this device keeps it for this link alone: one person does not use what another did. */
 async function open(survey, wave) {
   const [token, key] = [invitation(), await memo.deviceKey()];
-  if (!token) return memo.opened(survey, key);
+  if (!token) return memo.recordOf(survey, key);
   const part = await keyOf(await secretOfPart(key, `link/${token}`));
-  const find = async () => memo.opened(survey, key, part, `/${await pseudonym(part, 'link')}`);
-  await adopt(await find(), wave, token);
-  return find();
+  const find = async () => memo.recordOf(survey, key, part, `/${await pseudonym(part, 'link/')}`);
+  const record = await find();
+  return await adopt(record, wave, token) ? find() : record;
 }
 
 /** A link whose person has said that what waits here, and was made with another link, is not theirs. */
@@ -69,14 +77,15 @@ async function findOther({ id }, wave, { waves }) {
 /** Gives this link all that was kept for another one, whose report waits: they are one person's. */
 async function take(survey, wave) {
   const token = invitation();
-  const { place, report: { content } } = await findOther(survey, wave, { waves: {} }) ?? { report: {} };
-  if (!content) return;
+  const found = await findOther(survey, wave, { waves: {} });
+  if (!found) return;
+  const { place, report: { content } } = found;
   const part = await secretOfPart(await memo.deviceKey(), `link/${content.token}`);
   await memo.transact((table) => {
-    const [device, other, own] = ['secret', place, survey.place].map((key) => table.get(key));
-    own.onsuccess = () => {
-      if (own.result || !other.result) return;
-      const { secret = place.endsWith(survey.id) ? device.result : part, ...old } = other.result;
+    const [device, other, mine] = ['secret', place, survey.place].map((key) => table.get(key));
+    mine.onsuccess = () => {
+      if (mine.result || !other.result) return;
+      const { secret = place === allPlace(survey) ? device.result : part, ...old } = other.result;
       const renewed = (report) => (report.rid === content.rid ? { ...report, token } : report);
       const pending = old.pending.map((text) => JSON.stringify(renewed(JSON.parse(text))));
       table.delete(place);

@@ -17,7 +17,8 @@ const fail = (error) => say('broken', `${error}`);
 
 /** One survey; its title is in the language that is shown, if the author gave one. */
 function entryOf({ id, title = id, spent, constant, cap, waves, pending }) {
-  const isBare = id.startsWith('~');
+  // Its traces were removed; a later wave gives it a title again, but no id to lead to.
+  const [isHashed, isRemoved] = [id.startsWith('~'), title.startsWith?.('~')];
   const entry = document.importNode(one('#one-survey').content, true);
   const [total, least, most] = [spent, constant, Math.round(cap * 1e6)].map(inEpsilon);
   const values = { spent: total, constant: least, cap: most, n: pending.length };
@@ -25,11 +26,12 @@ function entryOf({ id, title = id, spent, constant, cap, waves, pending }) {
   part('constant', entry).hidden = constant === spent;
   one('[data-part="waiting"]', entry).hidden = pending.length === 0;
   one('a', entry).pathname += encodeURIComponent(id);
+  one('a', entry).hidden = isHashed;
   const titles = typeof title === 'string' ? [title] : Object.values(title);
-  one('[data-part="bare"]', entry).hidden = !isBare;
-  if (!isBare) one('h2', entry).append(title[document.documentElement.lang] ?? titles[0]);
+  const shown = title[document.documentElement.lang] ?? titles[0];
+  if (!isRemoved) one('h2', entry).replaceChildren(shown);
   one('[data-part="waves"]', entry).append(Object.keys(waves).join(', '));
-  one('details', entry).hidden = isBare;
+  one('details', entry).hidden = isRemoved;
   one('[data-part="reports"]', entry).append(Object.values(waves).join(', '));
   return entry;
 }

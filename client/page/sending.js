@@ -15,30 +15,30 @@ const reasonOf = ({ why, detail }) => (language) =>
   (one(`[data-word="state.${why}"]`) ? word(`state.${why}`, { reason: detail }, language) : detail);
 
 /** Does the work for a report that has to have some; the report itself stays as it was drawn. */
-async function solve(own, report, bits, tell) {
+async function solve(record, report, bits, tell) {
   tell({ state: 'working' });
   const { version, wave, rid } = report.content;
-  await memo.replace(own, report, { work: await proofs.work(`${version}:${wave}:${rid}`, bits) });
+  await memo.replace(record, report, { work: await proofs.work(`${version}:${wave}:${rid}`, bits) });
   tell({ state: 'sending' });
 }
 
 /** Sends a report as it waits in storage, which may have changed since, or be forgotten. */
-async function attempt(own, kept, tell, canWork = true) {
-  const { report, isKnown } = await memo.waiting(own, kept.content.rid);
+async function attempt(record, kept, tell, canWork = true) {
+  const { report, isKnown } = await memo.waiting(record, kept.content.rid);
   if (!report) return { state: isKnown ? 'answered' : 'forgotten', report: kept };
   const outcome = await submit(survey.id, report);
   if (outcome.why === 'work-required' && proofs.work && canWork && outcome.bits <= MOST_WORK) {
-    await solve(own, report, outcome.bits, tell);
-    return attempt(own, kept, tell, false);
+    await solve(record, report, outcome.bits, tell);
+    return attempt(record, kept, tell, false);
   }
   // If this fails, the report is sent again some day, which the server takes for a retry.
   const isOver = ['stored', 'refused'].includes(outcome.state);
-  if (isOver) await memo.settle(own, report).catch(() => {});
+  if (isOver) await memo.settle(record, report).catch(() => {});
   return { ...outcome, report, reason: reasonOf(outcome) };
 }
 
 /** The same while no other tab sends; what cannot be looked up is not sent now. */
-const sendOnce = (own, kept, tell = () => {}) => memo.alone(own, () => attempt(own, kept, tell))
+const sendOnce = (record, kept, tell = () => {}) => memo.alone(record, () => attempt(record, kept, tell))
   .catch(({ message }) => ({ state: 'waiting', reason: message, after: 0, most: 60 }));
 
 /** Waits until some seconds have passed or the network is back. */
@@ -60,11 +60,11 @@ async function insist(action) {
  * Sends a report of a record of the survey, the same bytes each time, and tells what becomes of it,
  * if anybody listens.
  */
-export const send = (own, kept, isListening, tell) => insist(async () => {
+export const send = (record, kept, isListening, tell) => insist(async () => {
   const tellThem = (outcome) => isListening() && tell(outcome);
   if (!isListening()) return undefined;
   tellThem({ state: 'sending' });
-  const outcome = await sendOnce(own, kept, tellThem);
+  const outcome = await sendOnce(record, kept, tellThem);
   tellThem(outcome);
   return outcome.state === 'waiting' ? outcome : undefined;
 });

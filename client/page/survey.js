@@ -23,8 +23,8 @@ const pages = [...all('[data-page]', form), review];
 const OPEN = ['ready', 'asking', 'unkept', 'changed'];
 /** Ends at which somebody may want to ask the researchers. */
 const WITH_CONTACT = [
-  'stored', 'waiting', 'answered', 'refused', 'removed', 'unusable', 'uninvited', 'mistyped', 'insecure', 'broken', 'unstored',
-  'damaged',
+  'stored', 'waiting', 'answered', 'refused', 'removed', 'unusable', 'uninvited', 'mistyped',
+  'insecure', 'broken', 'unstored', 'damaged',
 ];
 /** The invitation of this page's link, if there are such links; '' for none. */
 const invitation = () => extras.links?.invitation() ?? '';
@@ -33,7 +33,7 @@ let usable = '';
 /** What a wave costs, once the randomizers are checked. */
 let price;
 /** The survey as this device keeps it, with the key to draw with: for its link, if it has links. */
-let own;
+let record;
 /** Counts who answers here: nothing goes on once the next person is here. */
 let person = 0;
 
@@ -41,9 +41,9 @@ let person = 0;
 const isPreview = location.pathname.startsWith('/surveys/');
 const needsLink = isInvited && !isPreview;
 
-const recall = () => memo.recall(own, open.wave, price);
-const findOwn = async () =>
-  extras.links?.open(survey, open.wave) ?? memo.opened(survey, await memo.deviceKey());
+const recall = () => memo.recall(record, open.wave, price);
+const openRecord = async () =>
+  extras.links?.open(survey, open.wave) ?? memo.recordOf(survey, await memo.deviceKey());
 const hide = (selector, isHidden) => one(selector)?.toggleAttribute('hidden', isHidden);
 
 /** Shows one of the page's states; in most there is nothing to fill in. */
@@ -147,9 +147,9 @@ async function drawOnce(mine, token) {
   const given = answers();
   say('randomizing');
   await memo.dropDraft(survey);
-  const kept = await findOwn();
+  const kept = await openRecord();
   if (mine !== person) throw new memo.Forgotten();
-  own = kept;
+  record = kept;
   const { key } = kept;
   // A new secret asks other questions.
   if (`${[...await unaskedOf(open, key)]}` !== `${[...survey.unasked]}`) throw new memo.Forgotten();
@@ -194,7 +194,7 @@ async function randomizeAndSend() {
     // Nothing was kept, shown or sent: the next press is the first again.
     button.disabled = false;
     if (survey.unasked.size) {
-      survey.unasked = await findOwn().then(({ key }) => unaskedOf(open, key), () => survey.unasked);
+      survey.unasked = await openRecord().then(({ key }) => unaskedOf(open, key), () => survey.unasked);
       applyAnswers();
     }
     toReview();
@@ -218,7 +218,7 @@ async function finish({ isDrawn = true, ...known }) {
     say('tried');
     showReceipt(known, kept);
   } else if (kept) {
-    await send(own, kept, () => mine === person, ({ state, reason, report }) => {
+    await send(record, kept, () => mine === person, ({ state, reason, report }) => {
       if (state === 'waiting' && !extras.watch) memo.persist();
       const isThanks = state === 'stored' && !isDrawn;
       say(isThanks ? 'answered' : state === 'uninvited' ? 'refused' : state, { reason });
@@ -232,7 +232,7 @@ async function finish({ isDrawn = true, ...known }) {
 
 /** Removes what tells which survey was answered here, unless something waits to be sent. */
 async function removeTraces() {
-  if (await memo.removeTraces(own)) {
+  if (await memo.removeTraces(record)) {
     remember(null);
     say('removed');
     one('#status').focus();
@@ -245,12 +245,12 @@ async function removeTraces() {
 async function begin() {
   const me = person;
   // If nothing can be kept, this fails before anybody has answered.
-  const found = await findOwn();
+  const found = await openRecord();
   // Meanwhile another person's link can have been pasted into the tab.
   if (me !== person) return undefined;
-  own = found;
+  record = found;
   const known = await recall();
-  const other = await extras.links?.findOther(own, open.wave, known);
+  const other = await extras.links?.findOther(record, open.wave, known);
   if (me !== person) return undefined;
   keepSteps(pages[0]);
   if (other) {
@@ -265,8 +265,8 @@ async function begin() {
   }
   hide('#no-memory', Object.keys(known.waves).length > 0 || open.wave === 1);
   if (needsLink && !invitation()) return say(extras.links.isMistyped() ? 'mistyped' : 'uninvited');
-  survey.unasked = await unaskedOf(open, own.key);
-  await rehearse(own.key);
+  survey.unasked = await unaskedOf(open, record.key);
+  await rehearse(record.key);
   extras.shuffle?.();
   const draft = await extras.draft?.read(open, invitation(), () => say('drafted'));
   if (me !== person) return undefined;
@@ -345,7 +345,7 @@ function listen() {
   // Pasted into this tab, another person's link changes only the fragment.
   addEventListener('hashchange', () => isInvited && beginAnew());
   press('[data-turn="next"]', () => toQuestions().catch(fail));
-  press('#send-with-link', () => extras.links.take(own, open.wave).then(beginAnew, fail));
+  press('#send-with-link', () => extras.links.take(record, open.wave).then(beginAnew, fail));
   press('#keep-waiting', () => extras.links.stayApart().then(beginAnew));
   // The page scrolls itself to what it shows.
   history.scrollRestoration = 'manual';
