@@ -36,7 +36,7 @@ PILOT = "pilot"
 WISHES = ("delta", "aim", "prior")
 
 #: The options of the page that are true or missing in a frozen survey's ``page``. It may also have
-#: an ``example``, the id of a question.
+#: an ``example``, the id of a question, and an ``exit``, an address or `BLANK`.
 PAGE = ("comprehension", "resume", "kiosk", "random_order")
 #: Where "Exit this page" leads if it is not a web address: a blank page.
 BLANK = "about:blank"

@@ -37,9 +37,7 @@ def _link(self: Any, tokens: Any, place: int, options: Any, env: Any) -> str:
 
 _LINKS = ["link", "autolink"]
 _READER = _Reader([*_LINKS, "emphasis", "list", "newline", "escape", "entity"])
-_OF_NOTES = {
-    always: _Reader(_LINKS, _ADDRESS if always else _OF_DEVICE) for always in (True, False)
-}
+_NOTE_READER, _CONDITIONAL_NOTE_READER = _Reader(_LINKS), _Reader(_LINKS, _OF_DEVICE)
 
 #: The most words and letters of a text that stand above its first button.
 _FIRST_WORDS, _FIRST_LETTERS = 30, 240
@@ -63,7 +61,8 @@ def linked(text: str, is_conditional: bool) -> Markup:
     A note that is shown after some answers alone has links to telephones and mail alone: whoever
     followed another one would tell its website, and the network, that it was shown.
     """
-    return Markup(_OF_NOTES[not is_conditional].renderInline(text))
+    reader = _CONDITIONAL_NOTE_READER if is_conditional else _NOTE_READER
+    return Markup(reader.renderInline(text))
 
 
 def _pieces(html: str) -> Iterator[str]:

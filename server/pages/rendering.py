@@ -152,7 +152,7 @@ class Pages:
                 *optional_of(
                     survey, *(thaw(one, version_of(one)) for one in data.get("earlier", ()))
                 ),
-                *[TRIAL][: is_preview and not survey.is_pilot],
+                *([TRIAL] if is_preview else []),
             ],
             survey=survey,
             data=data,
