@@ -148,9 +148,9 @@ def test_a_survey_without_a_module_that_it_needs_stays_closed(
 ) -> None:
     attacked.tampering.attack([f"optional/{name}.js"], FAILURES["503"])
     page = device.visit(attacked.urls["needy"])
-    expect_state(page, "broken")
-    expect(page.locator("#answers")).to_be_hidden()
+    expect(page.locator("#load-again")).to_be_visible()
+    expect_dead(page, "survey")
     attacked.tampering.attack([], None)
-    page.reload()
+    page.locator("#load-again").click()
     expect_state(page, "ready")
     assert device.posted() == []

@@ -38,9 +38,9 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Tampering
         yield made[0], {"survey": survey, "me": f"{collector.url}/me"}
 
 
-#: Whether something can be filled in or pressed, except the choice of a language.
+#: Whether something can be filled in or pressed, except a language or "Load the page again".
 OPEN = (
-    "[...document.querySelectorAll('input, button, select:not(#language)')]"
+    "[...document.querySelectorAll('input, button:not(#load-again), select:not(#language)')]"
     ".some((one) => !one.matches(':disabled') && one.checkVisibility())"
 )
 #: The state of the page.

@@ -122,6 +122,8 @@ def test_reload_keeps_a_draft_and_back_turns_the_page(start: Start, collector: C
     browser.turn()
     assert browser.one("#mood--midjan").is_selected()
     browser.driver.refresh()
+    browser.expect_state("drafted")
+    browser.press("#go-on")
     browser.begin()
     assert browser.one("#animal--zebra-canary").is_selected()
 
