@@ -23,6 +23,7 @@ from werkzeug.security import check_password_hash, generate_password_hash
 
 from server.clock import now, stamp
 from server.extensions import the_store
+from server.store import StoreBusy
 from server.store.researchers import Researcher
 
 #: Flask's settings of the cookie. With `__Host-` browsers take it only over https (or from this
@@ -137,6 +138,18 @@ def identify() -> Researcher | None:
         return SERVER
     if given.type == "basic" and given.username and given.password:
         return check_password(given.username, given.password)
+    return None
+
+
+def shown_account() -> str | None:
+    """Return whose session or research token the head of this request has; None if it has none.
+
+    No password is tried: a change cannot be made with a name and a password alone.
+    """
+    is_tried = request.authorization is not None and request.authorization.type != "bearer"
+    with contextlib.suppress(StoreBusy):  # the view will say so
+        researcher = None if is_tried else identify()
+        return None if researcher is None else researcher.name
     return None
 
 

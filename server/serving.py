@@ -22,7 +22,7 @@ from granian import Granian
 from granian.constants import Interfaces
 from granian.log import LogLevels
 
-from server import failures
+from server import access, failures
 from server.app import PLANES, create_app
 from server.intake.gateway import Gateway
 from server.store import StoreBusy
@@ -155,7 +155,7 @@ def worker() -> Gateway:
     """
     os.setpgrp()
     threading.Thread(target=_follow, daemon=True).start()
-    return Gateway(_application())
+    return Gateway(_application(), access.shown_account)
 
 
 def _application() -> Flask:

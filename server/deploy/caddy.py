@@ -75,6 +75,7 @@ def configuration(
     to_researchers = {
         "handler": "reverse_proxy",
         "upstreams": [{"dial": f"{names_of_collectors[0]}:{research_port}"}],
+        **buffering,
         "headers": {"request": {"delete": ["X-Forwarded-*", "Via"]}},
     }
     routes = [_route(host, _cleaned(), to_respondents)]

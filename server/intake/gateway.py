@@ -11,9 +11,10 @@ import random
 import re
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from flask import Flask
 
@@ -36,7 +37,8 @@ MOST_WRITES, MOST_READS = 512, 4096
 #: The most bodies that are read at the same time, of at most 64 KiB each.
 MOST_BODIES = 1024
 #: The paths to which researchers send survey files, the files that these name, or parts of them.
-#: A body there may be longer. Few may come at the same time, since anybody can send one.
+#: A body there may be longer if its head shows an account. Few may come at the same time from each
+#: account, and none from anybody else, who could keep all others from sending any.
 UPLOADS = r"/surveys/(new|[a-z0-9-]{1,64}/edit)"
 LONGEST_UPLOAD, MOST_UPLOADS = 8 * 1024 * 1024, 4
 #: Seconds that a body may take; a device gives up after as many.
@@ -47,6 +49,7 @@ HELD = (2.0, 6.0)
 
 SLOW = Refusal("too-slow", "body", f"all of it within {DEADLINE:.0f} seconds", "less")
 
+_Result = TypeVar("_Result")
 _Answer = tuple[int, list[tuple[str, str]], bytes]
 _Wsgi = Callable[[dict[str, Any], Any], Iterable[bytes]]
 
@@ -83,11 +86,11 @@ class Lane:
         has_to_wait = self._under_way >= self._threads
         return self._under_way >= self._most or (has_to_wait and self._waited > self._longest)
 
-    async def run(self, action: Callable[..., _Answer], *arguments: Any) -> _Answer:
+    async def run(self, action: Callable[..., _Result], *arguments: Any) -> _Result:
         """Run an action in one of the threads, and return its result."""
         came = time.monotonic()
 
-        def begin() -> _Answer:
+        def begin() -> _Result:
             self._waited = time.monotonic() - came
             return action(*arguments)
 
@@ -99,13 +102,19 @@ class Lane:
 
 
 class Gateway:
-    """A Flask application behind granian's RSGI interface; it never learns a client's address."""
+    """A Flask application behind granian's RSGI interface; it never learns a client's address.
 
-    def __init__(self, app: Flask) -> None:
+    `account` returns the name of the account that the head of the request at hand shows, and None
+    if it shows none.
+    """
+
+    def __init__(self, app: Flask, account: Callable[[], str | None]) -> None:
         self._app: _Wsgi = app
+        self._context, self._account = app.request_context, account
         self._writes = Lane(WRITERS, MOST_WRITES, WRITES_WAIT)
         self._reads = Lane(READERS, MOST_READS, READS_WAIT)
-        self._being_read = self._uploading = 0
+        self._being_read = 0
+        self._uploading = Counter[str]()
         with app.app_context():
             self._busy, self._slow = (
                 _answer(added(problem(refusal)), {"REQUEST_METHOD": "POST"})
@@ -121,34 +130,44 @@ class Gateway:
         lane = self._writes if is_write else self._reads
         body = b""
         if is_write:
-            is_upload = re.fullmatch(UPLOADS, head.path) is not None
-            is_too_much = is_upload and self._uploading >= MOST_UPLOADS
-            if lane.is_full() or self._being_read >= MOST_BODIES or is_too_much:
+            if lane.is_full() or self._being_read >= MOST_BODIES:
                 return await self._refused()
-            self._uploading += is_upload
+            uploader = None
+            is_upload = re.fullmatch(UPLOADS, head.path) is not None
+            if is_upload:
+                uploader = await lane.run(self._sender, head)
+            if uploader is not None and self._uploading[uploader] >= MOST_UPLOADS:
+                return await self._refused()
             try:
-                longest = LONGEST_UPLOAD if is_upload else LONGEST_REQUEST
-                body = await self._read(head, connection, longest)
+                body = await self._read(head, connection, uploader)
             except TimeoutError:
                 return self._slow
-            finally:
-                self._uploading -= is_upload
+            if is_upload and uploader is None and len(body) > LONGEST_REQUEST:
+                body = b""  # a part of a form could pass for the whole
         if lane.is_full():
             return await self._refused()
         return await lane.run(_answer, self._app, _environ(head, body))
 
-    async def _read(self, head: _Head, connection: Any, longest: int) -> bytes:
-        """Return a body, or one byte more than the longest that is accepted.
+    def _sender(self, head: _Head) -> str | None:
+        """Return the name of the account that a request's head shows; None if it shows none."""
+        with self._context(_environ(head, b"")):
+            return self._account()
+
+    async def _read(self, head: _Head, connection: Any, uploader: str | None) -> bytes:
+        """Return a body, or one byte more than the longest that is accepted from its sender.
 
         Raises
         ------
         TimeoutError
             If it takes too long.
         """
+        longest = LONGEST_REQUEST if uploader is None else LONGEST_UPLOAD
         stated = head.headers.get("content-length", "")
         wanted = min(int(stated), longest + 1) if stated.isdigit() else longest + 1
         parts, length = list[bytes](), 0
         self._being_read += 1
+        if uploader is not None:
+            self._uploading[uploader] += 1
         try:
             async with asyncio.timeout(DEADLINE):
                 async for part in connection:
@@ -158,6 +177,8 @@ class Gateway:
                         break
         finally:
             self._being_read -= 1
+            if uploader is not None:
+                self._uploading[uploader] -= 1
         return b"".join(parts)[: longest + 1]
 
     async def _refused(self) -> _Answer:

@@ -8,15 +8,20 @@ import time
 from collections.abc import Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from http.client import HTTPResponse
 from itertools import islice
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
+from urllib.request import HTTPErrorProcessor, Request, build_opener
 
 import pytest
 
 from analysis.survey.survey import LONGEST_REQUEST, Survey
+from server import access
 from server.intake import gateway
+from server.store import Store
+from server.store.researchers import Researcher
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -50,10 +55,12 @@ def database(running: tuple[Server, Path]) -> Path:
 
 
 @contextmanager
-def trickling(url: str, path: str, clients: int) -> Iterator[list[socket.socket]]:
+def trickling(
+    url: str, path: str, clients: int, header: str = "X: x"
+) -> Iterator[list[socket.socket]]:
     """Connect this many clients, each of which has sent the beginning of a request's body."""
     parts = urlsplit(url)
-    head = f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    head = f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n{header}\r\n"
     with ExitStack() as opened:
         sockets = []
         for _ in range(clients):
@@ -81,6 +88,72 @@ def test_bodies_that_trickle_in_keep_nobody_waiting(
         ((rid, body),) = islice(submissions(survey), 1)
         assert [one.status for one in post(server.url, path, [body])] == [201]
     check_books(database, survey, {rid})
+
+
+@pytest.fixture(scope="module")
+def sessions(running: tuple[Server, Path]) -> list[str]:
+    """Return the headers by which two researchers are known who signed in."""
+    server, database = running
+    store, headers = Store(database), []
+    for name in ("ada", "bob"):
+        password = access.new_password()
+        store.researchers.put(Researcher(name, "analyst"), access.hashed(password))
+        form = urlencode({"name": name, "password": password}).encode()
+        signing_in = Request(f"{server.url}/login", form, {"Sec-Fetch-Site": "none"})
+        with build_opener(Stay).open(signing_in, timeout=LONG) as answer:
+            headers.append("Cookie: " + answer.headers["Set-Cookie"].partition(";")[0])
+    return headers
+
+
+class Stay(HTTPErrorProcessor):
+    """The answer of signing in is wanted, and not the page to which it leads."""
+
+    def http_response(self, request: Request, response: HTTPResponse) -> HTTPResponse:
+        return response
+
+
+def sent_whole(url: str, header: str, length: int) -> int:
+    """Return the status of a form of this many bytes to the page of new surveys."""
+    parts = urlsplit(url)
+    form = b"csrf=" + b"x" * (length - 5)
+    with socket.create_connection((parts.hostname, parts.port), LONG) as client:
+        client.sendall(
+            f"POST /surveys/new HTTP/1.1\r\nHost: {parts.netloc}\r\n{header}\r\n"
+            f"Content-Type: application/x-www-form-urlencoded\r\n"
+            f"Content-Length: {length}\r\n\r\n".encode()
+        )
+        client.sendall(form)
+        return int(client.recv(65536).split()[1])
+
+
+#: What a form without the right proof of its page gets from somebody who is known, and others.
+KNOWN, STRANGE = 403, 401
+
+
+@pytest.mark.parametrize(
+    "header", ["X: x", "Cookie: __Host-deniable=forged", "Authorization: Bearer guess"]
+)
+def test_slow_uploads_of_strangers_keep_no_researcher_waiting(
+    server: Server, sessions: list[str], header: str
+) -> None:
+    with trickling(server.url, "/surveys/new", gateway.MOST_UPLOADS + 1, header):
+        time.sleep(1)  # until all of them have reached the worker
+        assert sent_whole(server.url, sessions[0], 1000) == KNOWN
+
+
+def test_slow_uploads_of_an_account_keep_no_other_waiting(
+    server: Server, sessions: list[str]
+) -> None:
+    with trickling(server.url, "/surveys/new", gateway.MOST_UPLOADS, sessions[0]):
+        time.sleep(1)
+        assert sent_whole(server.url, sessions[0], 1000) == 503
+        assert sent_whole(server.url, sessions[1], 1000) == KNOWN
+
+
+def test_only_researchers_can_send_much(server: Server, sessions: list[str]) -> None:
+    assert sent_whole(server.url, sessions[0], 2 * LONGEST_REQUEST) == KNOWN
+    assert sent_whole(server.url, "X: x", 2 * LONGEST_REQUEST) == STRANGE
+    assert sent_whole(server.url, "X: x", 1000) == STRANGE
 
 
 @pytest.mark.more
