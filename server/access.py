@@ -1,4 +1,4 @@
-"""Who a researcher is, and what they may do: tokens, passwords and sessions.
+"""Who a researcher is, and what they may do: tokens, passwords, second factors and sessions.
 
 A session is a random token in a signed cookie. The store has the token's hash, and can end the
 session at once. The time in the signature ends a session that was idle for some minutes.
@@ -6,17 +6,18 @@ session at once. The time in the signature ends a session that was idle for some
 
 import contextlib
 import hashlib
+import hmac
 import re
 import secrets
 import threading
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from hmac import compare_digest
 from ipaddress import ip_address
 from typing import Any, NoReturn
 
-from flask import Flask, Request, current_app, g, request, session
+from flask import Flask, Request, Response, after_this_request, current_app, g, request, session
 from flask.sessions import SecureCookieSessionInterface
 from werkzeug.exceptions import Forbidden, TooManyRequests
 from werkzeug.security import check_password_hash, generate_password_hash
@@ -24,7 +25,9 @@ from werkzeug.security import check_password_hash, generate_password_hash
 from server.clock import now, stamp
 from server.extensions import the_store
 from server.store import StoreBusy
+from server.store.factors import KNOWN_FOR
 from server.store.researchers import Researcher
+from server.store.rules import SECOND_FACTOR
 
 #: Flask's settings of the cookie. With `__Host-` browsers take it only over https (or from this
 #: computer), and only for and from this host.
@@ -57,8 +60,19 @@ LONGEST_SESSION = 12 * 3600
 #: The researcher who sends the token that `deniable serve` printed.
 SERVER = Researcher("research token", "owner")
 
-#: scrypt takes 32 MiB and much time, so a process computes only one hash at a time.
-_HASHING = threading.Lock()
+#: The cookie by which a browser is known in which somebody has signed in. It lets nobody in: failed
+#: attempts in such a browser are counted apart, so that nobody else can make its owner wait.
+BROWSER = "__Host-deniable-browser"
+
+#: scrypt takes 32 MiB and much time. So a process computes only one hash at a time for strangers,
+#: and one for those who are likely to be let in. Few strangers may wait, so that a flood of
+#: attempts leaves threads to others.
+_HASHING, _HASHING_FOR_KNOWN = threading.Lock(), threading.Lock()
+_STRANGERS = threading.BoundedSemaphore(4)
+
+#: It has the form of every stored hash, and is that of no password. A name that nobody has costs as
+#: much time as one that somebody has.
+_OF_NOBODY = f"scrypt:32768:8:1${'0' * 16}${'0' * 128}"
 
 
 def new_password() -> str:
@@ -132,12 +146,14 @@ def identify() -> Researcher | None:
     given = request.authorization
     if given is None:
         return _session_owner()
-    store = the_store()
     token = given.token or given.password
-    if token and store.access.knows_token(token):
+    if token and the_store().access.knows_token(token):
         return SERVER
     if given.type == "basic" and given.username and given.password:
-        return check_password(given.username, given.password)
+        researcher = check_password(given.username, given.password)
+        # A program has no second factor: nobody gets past one by another way.
+        if researcher is not None and not _asks_for_factor(researcher):
+            return researcher
     return None
 
 
@@ -156,25 +172,91 @@ def shown_account() -> str | None:
 def check_password(name: str, password: str) -> Researcher | None:
     """Return the account with this name and password, or count a failed attempt; errors as above.
 
-    The password may also be a research token, under any name.
+    The password may also be a research token, under any name. A wrong password takes the same time
+    whether the name is known or not.
     """
     store = the_store()
     if store.access.knows_token(password):
         return SERVER
     account = store.researchers.find(name)
-    check, _, scrypt = account[1].partition(":") if account else ("", "", "")
-    # Counted by a part of the name's hash: nobody can fill the table.
-    bucket = hashlib.sha256(name.encode(errors="replace")).hexdigest()[:3]
-    is_chosen = account is not None and not check
-    if is_chosen or compare_digest(check, _check(password)):
-        with _HASHING:
-            if is_chosen:
-                _check_wait(store.access.wait(bucket, now()))
-            right = check_password_hash(scrypt, _normal(password) if is_chosen else password)
-        if account is not None and right:
-            return account[0]
+    check, _, scrypt = account[1].partition(":") if account else ("", "", _OF_NOBODY)
+    bucket, is_known = _bucket(name)
+    # A made password never waits. For names without one, random bytes stand for its first ones.
+    is_likely = compare_digest(check or _no_check(name), _check(password))
+    if not is_likely:
+        _check_wait(store.access.wait(bucket, now()))
+    with _turn(is_likely or is_known):
+        right = check_password_hash(scrypt, password if check else _normal(password))
+    if account is not None and right:
+        return account[0]
     _check_wait(store.access.attempt(bucket, now()))
     return None
+
+
+def sign_in(name: str, password: str, code: str) -> Researcher | None:
+    """Return the account with this name, password and, if it has one, second factor.
+
+    A wrong code counts as a failed attempt, and raises TooManyRequests like a wrong password.
+    """
+    store, researcher = the_store(), check_password(name, password)
+    if researcher is None or researcher is SERVER or not store.factors.has(researcher.name):
+        return researcher
+    return researcher if is_right_code(researcher, code) else None
+
+
+def is_right_code(researcher: Researcher, code: str) -> bool:
+    """Return whether a code is the second factor of an account now, or count a failed attempt."""
+    store, (bucket, _) = the_store(), _bucket(researcher.name)
+    _check_wait(store.access.wait(bucket, now()))
+    if store.factors.use(researcher.name, code, now()):
+        return True
+    _check_wait(store.access.attempt(bucket, now()))
+    return False
+
+
+def lacks_factor(researcher: Researcher) -> bool:
+    """Return whether an account has no second factor although all need one."""
+    if researcher == SERVER or SECOND_FACTOR not in the_store().rules.all():
+        return False
+    return not the_store().factors.has(researcher.name)
+
+
+def _asks_for_factor(researcher: Researcher) -> bool:
+    return the_store().factors.has(researcher.name) or lacks_factor(researcher)
+
+
+def _bucket(name: str) -> tuple[str, bool]:
+    """Return under which name attempts are counted, and whether their browser is known.
+
+    Others are counted by a part of the hash of the name that they try, so that nobody can fill the
+    table.
+    """
+    token = request.cookies.get(BROWSER, "")
+    if token and the_store().factors.knows_browser(token, name, now()):
+        return f"browser {hashlib.sha256(token.encode()).hexdigest()[:32]}", True
+    return hashlib.sha256(name.encode(errors="replace")).hexdigest()[:3], False
+
+
+def _no_check(name: str) -> str:
+    """Return what stands for the two bytes of a made password where an account has none."""
+    key = str(current_app.secret_key).encode()
+    return hmac.digest(key, name.encode(errors="replace"), "sha256").hex()[:4]
+
+
+@contextlib.contextmanager
+def _turn(is_known: bool) -> Iterator[None]:
+    """Wait for the turn to compute a hash; raise TooManyRequests if too many strangers wait."""
+    if is_known:
+        with _HASHING_FOR_KNOWN:
+            yield
+        return
+    if not _STRANGERS.acquire(blocking=False):
+        raise TooManyRequests(retry_after=1)
+    try:
+        with _HASHING:
+            yield
+    finally:
+        _STRANGERS.release()
 
 
 def _check_wait(seconds: float) -> None:
@@ -185,11 +267,26 @@ def _check_wait(seconds: float) -> None:
 def begin_session(researcher: Researcher) -> None:
     """Begin a session, which lasts until the researcher leaves or is idle for a while."""
     store = the_store()
+    if researcher is not SERVER:
+        _know_browser(researcher.name)
     token = secrets.token_urlsafe(24)
     store.access.add_session(token, "" if researcher is SERVER else researcher.name)
     session.clear()
     session.permanent = True
     session.update(token=token, csrf=secrets.token_urlsafe(24), born=now())
+
+
+def _know_browser(name: str) -> None:
+    """Know from now on that this account has signed in by this browser."""
+    token = secrets.token_urlsafe(24)
+    the_store().factors.add_browser(token, name, now())
+
+    @after_this_request
+    def keep(response: Response) -> Response:
+        response.set_cookie(
+            BROWSER, token, int(KNOWN_FOR), secure=True, httponly=True, samesite="Strict"
+        )
+        return response
 
 
 def end_session() -> None:

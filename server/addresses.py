@@ -1,8 +1,11 @@
 """The addresses at which people open pages: the operator's settings, or this request's address."""
 
+import io
 from urllib.parse import urlsplit
 
+import segno
 from flask import current_app, request
+from markupsafe import Markup
 
 
 def checked(text: str) -> str:
@@ -34,3 +37,13 @@ def of_respondents() -> str:
 def of_researchers() -> str:
     """Return where researchers open pages."""
     return current_app.config["RESEARCH_URL"] or request.url_root.rstrip("/")
+
+
+def qr_code(text: str, title: str) -> Markup:
+    """Return a QR code as SVG, dark on light in every theme: scanners need that."""
+    out = io.BytesIO()
+    segno.make(text, micro=False, error="m").save(
+        out, kind="svg", xmldecl=False, svgns=True, omitsize=True, light="#ffffff", title=title,
+        svgclass=None, lineclass=None,
+    )  # fmt: skip
+    return Markup(out.getvalue().decode())

@@ -10,13 +10,15 @@ from server.store.researchers import ROLES
 
 #: Everybody, without an account: respondents' devices, and whoever wants to sign in.
 ANYBODY, GUEST = "anybody", "whoever signs in"
-#: The accounts that a row lets in. An owner may do everything.
+#: The accounts that a row lets in. An owner may do everything, and decides about pilots.
 ACCOUNT, FIELDWORKER, ANALYST, OWNER = "every account", "fieldworker", "analyst", "owner"
+PILOT = "analyst, if owners let them"
 #: The roles that are let in by each of these.
 LET_IN = {
     ACCOUNT: ROLES,
     FIELDWORKER: ("owner", "fieldworker"),
     ANALYST: ("owner", "analyst"),
+    PILOT: ("owner", "analyst"),
     OWNER: ("owner",),
 }
 #: What an address is about: everything here; or the published study that it names; or the study
@@ -60,9 +62,11 @@ _TABLE = (
     Route("/login", COLLECTOR, get=GUEST, post=GUEST),
     Route("/setup/<code>", COLLECTOR, get=GUEST, post=GUEST),
     Route("/account", COLLECTOR, get=ACCOUNT, post=ACCOUNT),
+    Route("/account/second-factor", COLLECTOR, get=ACCOUNT, post=ACCOUNT),
     Route("/logout", COLLECTOR, post=ACCOUNT),
     Route("/sign-out-everywhere", COLLECTOR, post=ACCOUNT),
     Route("/people", COLLECTOR, get=OWNER, post=OWNER),
+    Route("/people/rules", COLLECTOR, post=OWNER),
     Route("/people/<name>/remove", COLLECTOR, post=OWNER),
     Route("/log", COLLECTOR, get=OWNER),
     Route("/api/log.<any(csv, json):form>", COLLECTOR, get=OWNER),
@@ -79,7 +83,7 @@ _TABLE = (
     Route("/surveys/<survey_id>/file", DRAFT, get=ANALYST),
     Route("/surveys/<survey_id>/history", DRAFT, get=ANALYST, post=ANALYST),
     Route("/surveys/<survey_id>/plan", DRAFT, get=ANALYST),
-    Route("/surveys/<survey_id>/pilot", DRAFT, get=ANALYST, post=ANALYST),
+    Route("/surveys/<survey_id>/pilot", DRAFT, get=ANALYST, post=PILOT),
     Route("/surveys/<survey_id>/trial", DRAFT, post=ANALYST),
     Route("/surveys/<survey_id>/work/<key>/live", DRAFT, get=ANALYST),
     Route("/surveys/<survey_id>/publish", DRAFT, get=ANALYST, post=OWNER),

@@ -30,6 +30,8 @@ def researcher() -> None:
 def add(name: str, role: str | None, output: Path | None, db: Place, form: str) -> None:
     """Make an account, or give it a new password; print the password, or write it to a file.
 
+    A second factor of the account is turned off, since it may have been lost.
+
     The command makes the password from 192 random bits, so that nobody can guess it. The database
     has only its scrypt hash, so the password cannot be printed again.
     """

@@ -1,10 +1,12 @@
-"""A researcher's own account: its setup by a link, its password and its sessions."""
+"""A researcher's own account: its setup by a link, its password, second factor and sessions."""
+
+from collections.abc import Sequence
 
 from flask import abort, g, redirect, render_template, request
 from werkzeug.exceptions import TooManyRequests
 from werkzeug.wrappers import Response as BaseResponse
 
-from server import access
+from server import access, addresses, second_factor
 from server.clock import now
 from server.console.blueprint import blueprint
 from server.console.mistakes import Mistake, again
@@ -60,6 +62,7 @@ def _page(is_changed: bool = False) -> str:
         has_account=g.researcher != access.SERVER,
         is_changed=is_changed,
         shortest=access.SHORTEST,
+        recovery_codes=the_store().factors.recovery_codes(g.researcher.name),
     )
 
 
@@ -70,17 +73,87 @@ def change_password() -> str:
     if g.researcher == access.SERVER:
         abort(409, "This is the server's token, which has no password.")
     password = _chosen(g.researcher.name)
+    _check_password_now()
+    access.record("change password", g.researcher.name)
+    the_store().researchers.put(g.researcher, access.hashed_choice(password), keeps_factor=True)
+    access.begin_session(g.researcher)
+    return _page(is_changed=True)
+
+
+def _check_password_now() -> None:
+    """Raise Mistake unless the form has the present password of whoever sends it."""
     try:
         known = access.check_password(g.researcher.name, request.form.get("old", ""))
     except TooManyRequests as error:
-        told = f"Too many attempts. The next one can be made in {error.retry_after} s."
-        raise Mistake("old", told) from None
+        raise Mistake("old", _waits(error)) from None
     if known != g.researcher:
         raise Mistake("old", "Password now: expected your password, got another one")
-    access.record("change password", g.researcher.name)
-    the_store().researchers.put(g.researcher, access.hashed_choice(password))
+
+
+def _check_code() -> None:
+    """Raise Mistake unless the form has a code of the present second factor of its sender."""
+    try:
+        is_right = access.is_right_code(g.researcher, request.form.get("code", ""))
+    except TooManyRequests as error:
+        raise Mistake("code", _waits(error)) from None
+    if not is_right:
+        raise Mistake("code", "Code: expected one that your app shows now and that was not used")
+
+
+def _waits(error: TooManyRequests) -> str:
+    return f"Too many attempts. The next one can be made in {error.retry_after} s."
+
+
+@blueprint.get("/account/second-factor")
+def second_factor_page() -> str:
+    return _factor_page()
+
+
+def _factor_page(codes: Sequence[str] = ()) -> str:
+    """Return the page; after a mistake with the same secret, which the app has already."""
+    if g.researcher == access.SERVER:
+        abort(409, "This is the server's token, which has no second factor.")
+    name, given = g.researcher.name, request.form.get("secret", "")
+    secret = given if second_factor.is_secret(given) else second_factor.new_secret()
+    address = second_factor.address_for_app(secret, name, request.host)
+    return render_template(
+        "second-factor.html",
+        codes=codes,
+        left=the_store().factors.recovery_codes(name),
+        is_needed=access.lacks_factor(g.researcher),
+        secret=secret,
+        picture=addresses.qr_code(address, "QR code of the secret"),
+    )
+
+
+@blueprint.post("/account/second-factor")
+@again(second_factor_page)
+def change_second_factor() -> str | BaseResponse:
+    """Turn the second factor of one's account on or off, or make new recovery codes."""
+    store, name, wish = the_store(), g.researcher.name, request.form.get("do")
+    if store.factors.has(name):
+        if wish == "on":  # the form was sent twice
+            return _factor_page()
+        _check_code()
+        if wish == "off":
+            access.record("turn off second factor", name)
+            store.factors.remove(name)
+            return redirect("/account", 303)
+        access.record("make recovery codes", name)
+        codes = second_factor.new_recovery_codes()
+        store.factors.put_codes(name, codes)
+        return _factor_page(codes)
+    secret, code = request.form.get("secret", ""), request.form.get("code", "")
+    step = second_factor.step_of(secret, code, now()) if second_factor.is_secret(secret) else None
+    if step is None:
+        raise Mistake("code", "Code: expected the six digits that your app shows now")
+    _check_password_now()
+    access.record("turn on second factor", name)
+    codes = second_factor.new_recovery_codes()
+    store.factors.add(name, secret, step, codes)
+    store.access.end_sessions_of(name)
     access.begin_session(g.researcher)
-    return _page(is_changed=True)
+    return _factor_page(codes)
 
 
 @blueprint.post("/sign-out-everywhere")

@@ -1,6 +1,7 @@
 """The common base of all researchers' pages: who may enter, and how errors are shown."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -17,8 +18,9 @@ from server.console.typed import whole_number
 from server.extensions import the_store
 from server.headers import for_forms
 from server.intake.gateway import LONGEST_UPLOAD, UPLOADS
-from server.routes import ANYBODY, COLLECTOR, DRAFT, GUEST, LET_IN, ROUTES
+from server.routes import ANYBODY, COLLECTOR, DRAFT, GUEST, LET_IN, OWNER, PILOT, ROUTES
 from server.store import StoreBusy, StoreError
+from server.store.rules import OWNERS_PILOT
 from server.stored_results import Missing, StoredWave, Withheld, asked_now
 
 blueprint = Blueprint("research", __name__)
@@ -34,7 +36,11 @@ INTERVALS = ("clopper-pearson", *(one for one in KNOWN_INTERVALS if one != "clop
 LONGEST_FORM = 16 * 1024
 
 
-def let_in() -> Response | None:
+#: Where accounts are let in that have no second factor although all need one.
+_WITHOUT_FACTOR = ("/account", "/account/second-factor", "/logout", "/sign-out-everywhere")
+
+
+def let_in() -> BaseResponse | None:
     """Let in whoever the row of the address lets in; answer others before any view runs.
 
     Whoever has to sign in first gets a page for that, or a challenge. Without a row there is
@@ -64,10 +70,25 @@ def let_in() -> Response | None:
     g.researcher = researcher
     if is_change:
         access.check_csrf()
-    if researcher.role not in LET_IN[who]:
-        access.refuse(LET_IN[who])
+    if access.lacks_factor(researcher) and rule.rule not in _WITHOUT_FACTOR:
+        if is_change or not is_page():
+            abort(403, "Here every account needs a second factor: set it up at /account.")
+        return redirect("/account/second-factor", 303)
+    roles = _roles(who)
+    if researcher.role not in roles:
+        access.refuse(roles)
     _check_scope(route.scope, request.view_args or {})
     return None
+
+
+def _roles(who: str) -> Sequence[str]:
+    """Return the roles that a row lets in, by what owners decided."""
+    return LET_IN[OWNER if who == PILOT and not may_pilot() else who]
+
+
+def may_pilot() -> bool:
+    """Return whether not only owners put up pilots, which everybody can open."""
+    return OWNERS_PILOT not in the_store().rules.all()
 
 
 def _check_scope(scope: str, arguments: dict[str, str]) -> None:
@@ -89,7 +110,10 @@ def _challenge() -> Response:
     if not request.path.startswith("/api/"):
         response = Response(_login_page(request.path), 401)
     else:
-        text = "This address needs a research token, or a researcher's name and password.\n"
+        text = (
+            "This address needs a research token, or the name and password of an account "
+            "without a second factor.\n"
+        )
         response = Response(text, 401, content_type="text/plain; charset=utf-8")
         response.headers.add("WWW-Authenticate", 'Basic realm="deniable"')
     response.headers.add("WWW-Authenticate", "Bearer")
@@ -173,9 +197,9 @@ def log_in() -> BaseResponse | tuple[str, int]:
     if not re.fullmatch(TARGET, target):
         target = "/surveys"
     name, password = request.form.get("name", ""), request.form.get("password", "")
-    researcher = access.check_password(name, password)
+    researcher = access.sign_in(name, password, request.form.get("code", ""))
     if researcher is None:
-        return _login_page(target, "That name and password are not known here."), 401
+        return _login_page(target, "That name, password or code is not known here."), 401
     g.researcher = researcher
     access.begin_session(researcher)
     access.record("log in", "")

@@ -5,7 +5,6 @@ import io
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import segno
 from flask import Response, abort, g, redirect, request
 from markupsafe import Markup
 from werkzeug.wrappers import Response as BaseResponse
@@ -85,7 +84,7 @@ def _page(current: Open, **told: object) -> str:
         invited=invited,
         address=address_of(survey.id),
         origin=addresses.of_respondents(),
-        code=Markup(qr_code(address_of(survey.id))),
+        code=qr_code(survey.id),
         unlike=unlike,
         is_deleted=study.state == DELETED,
         is_trial=study.is_trial,
@@ -96,22 +95,15 @@ def _page(current: Open, **told: object) -> str:
     )
 
 
-def qr_code(address: str) -> str:
-    """Return a QR code as SVG, dark on light in every theme: scanners need that."""
-    code = segno.make(address, micro=False, error="m")
-    out = io.BytesIO()
-    code.save(
-        out, kind="svg", xmldecl=False, svgns=True, omitsize=True, light="#ffffff",
-        title="QR code of the survey's address", svgclass=None, lineclass=None,
-    )  # fmt: skip
-    return out.getvalue().decode()
+def qr_code(survey_id: str) -> Markup:
+    """Return a QR code of where respondents open a survey."""
+    return addresses.qr_code(address_of(survey_id), "QR code of the survey's address")
 
 
 @blueprint.get("/surveys/<survey_id>/sheet")
 def sheet(survey_id: str) -> str:
     current = asked_now(the_store(), survey_id)
-    address = address_of(survey_id)
-    return study_page("sheet.html", current, address=address, code=Markup(qr_code(address)))
+    return study_page("sheet.html", current, address=address_of(survey_id), code=qr_code(survey_id))
 
 
 @blueprint.post("/surveys/<survey_id>/open")

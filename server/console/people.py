@@ -12,6 +12,7 @@ from server.console.blueprint import blueprint
 from server.console.mistakes import note
 from server.extensions import the_store
 from server.store.researchers import NAME, ROLES, Researcher
+from server.store.rules import RULES
 
 #: Seconds for which a link to set up an account is valid.
 SETUP_LASTS = 7 * 24 * 3600
@@ -29,7 +30,15 @@ def _page(**told: object) -> str:
     people, invited = store.researchers.all(), store.access.setups(now())
     # Whoever has the server's token needs an account of an owner first.
     told = {"typed": "", "chosen": "analyst" if people else "owner"} | told
-    return render_template("people.html", people=people, waiting=invited, roles=ROLES, **told)
+    return render_template(
+        "people.html",
+        people=people,
+        factors=store.factors.all(),
+        waiting=invited,
+        roles=ROLES,
+        rules={rule: rule in store.rules.all() for rule in RULES},
+        **told,
+    )
 
 
 @blueprint.post("/people")
@@ -44,6 +53,15 @@ def add_person() -> str:
     access.record("invite researcher", f"{name}, {role}")
     the_store().access.add_setup(code, Researcher(name, role), now() + SETUP_LASTS)
     return _page(link=f"{addresses.of_researchers()}/setup/{code}", invited=name)
+
+
+@blueprint.post("/people/rules")
+def make_rules() -> BaseResponse:
+    """Let the rules hold that are ticked, and no others."""
+    chosen = [rule for rule in RULES if rule in request.form.getlist("rule")]
+    access.record("make rules", ", ".join(chosen) or "none")
+    the_store().rules.put(chosen)
+    return redirect("/people#rules", 303)
 
 
 @blueprint.post("/people/<name>/remove")

@@ -3,15 +3,14 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from flask import abort, redirect, render_template, request
-from markupsafe import Markup
+from flask import abort, g, redirect, render_template, request
 from werkzeug.wrappers import Response as BaseResponse
 
 from analysis.survey.digest import NOTE
 from analysis.survey.kinds import KINDS
 from analysis.survey.survey import Survey
 from server import access, work
-from server.console.blueprint import blueprint
+from server.console.blueprint import blueprint, may_pilot
 from server.console.costs import USUAL
 from server.console.drafts import of_draft
 from server.console.fieldwork import address_of, qr_code
@@ -67,7 +66,8 @@ def pilot(survey_id: str) -> str:
         pilot_is_current=piloted is not None and piloted.survey.is_of(pilot_of(survey).spec),
         pilot_reports=shown_in(known, 1) if is_there else None,
         address=address_of(known),
-        code=Markup(qr_code(address_of(known))),
+        code=qr_code(known),
+        may_pilot=may_pilot() or g.researcher.role == "owner",
         **live,
     )
 

@@ -4,7 +4,6 @@ import re
 from dataclasses import dataclass
 
 from flask import abort, redirect, render_template, request
-from markupsafe import Markup
 from werkzeug.wrappers import Response as BaseResponse
 
 from analysis.core.epsilon import MICRO
@@ -101,7 +100,7 @@ def ask_to_publish(survey_id: str) -> str:
             if question.id == name
         ],
         address=address_of(survey_id),
-        code=Markup(qr_code(address_of(survey_id))),
+        code=qr_code(survey_id),
         tags=survey.spec.get("languages", ()),
         unfilled=sorted(set(_UNFILLED.findall(re.sub("(?m)^#.*", "", draft.toml)))),
     )

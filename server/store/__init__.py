@@ -13,10 +13,12 @@ from server.store.copies import copied_in_memory, copy_to
 from server.store.database import Database
 from server.store.drafts import Drafts
 from server.store.errors import Again, StoreBusy, StoreError
+from server.store.factors import Factors
 from server.store.file import File
 from server.store.log import Log
 from server.store.places import Place
 from server.store.researchers import Access, Researchers
+from server.store.rules import Rules
 from server.store.studies import Studies
 from server.store.work import Work
 
@@ -81,6 +83,8 @@ class Store:
         self.studies = Studies(self.database)
         self.researchers = Researchers(self.database)
         self.access = Access(self.database)
+        self.factors = Factors(self.database)
+        self.rules = Rules(self.database)
         self.work = Work(self.database)
         self.drafts = Drafts(self.database)
 

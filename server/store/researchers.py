@@ -3,7 +3,8 @@
 import hashlib
 from dataclasses import dataclass
 
-from server.store.database import Database
+from server.store import factors
+from server.store.database import Connection, Database
 
 #: Names of accounts.
 NAME = r"[\w.@-]{1,64}"
@@ -32,22 +33,27 @@ class Researchers:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def put(self, researcher: Researcher, secret: str) -> None:
-        """Add an account, or change its role and secret, which ends its sessions and links."""
+    def put(self, researcher: Researcher, secret: str, keeps_factor: bool = False) -> None:
+        """Add an account, or change its role and secret.
+
+        This ends its sessions and links, and no browser is known any more. An account that
+        somebody else gives a secret has no second factor any more: it may have been lost.
+        """
         with self._database.writing() as connection:
             connection.execute(
                 "INSERT INTO researcher VALUES (?, ?, ?) "
                 "ON CONFLICT (name) DO UPDATE SET role = excluded.role, secret = excluded.secret",
                 (researcher.name, researcher.role, secret),
             )
-            connection.execute("DELETE FROM session WHERE researcher = ?", (researcher.name,))
-            connection.execute("DELETE FROM setup WHERE name = ?", (researcher.name,))
+            _end(connection, researcher.name)
+            if not keeps_factor:
+                factors.remove(connection, researcher.name)
 
     def remove(self, name: str) -> None:
-        """Remove an account, its sessions, and links to set it up."""
+        """Remove an account, its sessions, its second factor, and links to set it up."""
         with self._database.writing() as connection:
-            connection.execute("DELETE FROM setup WHERE name = ?", (name,))
-            connection.execute("DELETE FROM session WHERE researcher = ?", (name,))
+            _end(connection, name)
+            factors.remove(connection, name)
             connection.execute("DELETE FROM researcher WHERE name = ?", (name,))
 
     def all(self) -> list[Researcher]:
@@ -97,8 +103,10 @@ class Access:
         self._database.write("DELETE FROM session WHERE hash = ?", _hash(token))
 
     def end_sessions_of(self, name: str) -> None:
-        """End all sessions of an account; '' for those of printed tokens."""
-        self._database.write("DELETE FROM session WHERE researcher = ?", name)
+        """End all sessions of an account, and know its browsers no more; '' for printed tokens."""
+        with self._database.writing() as connection:
+            connection.execute("DELETE FROM session WHERE researcher = ?", (name,))
+            connection.execute("DELETE FROM browser WHERE researcher = ?", (name,))
 
     def add_setup(self, code: str, researcher: Researcher, until: float) -> None:
         """Remember a code with which an account can be set up once, until then."""
@@ -157,6 +165,13 @@ class Access:
         row = self._database.query("SELECT until FROM throttle WHERE name = ?", name).fetchone()
         # A clock that was set back must not lock anybody out for longer.
         return 0.0 if row is None else min(float(row[0]) - now, LONGEST_WAIT)
+
+
+def _end(connection: Connection, name: str) -> None:
+    """End the sessions and the links of an account, and know its browsers no more."""
+    connection.execute("DELETE FROM session WHERE researcher = ?", (name,))
+    connection.execute("DELETE FROM browser WHERE researcher = ?", (name,))
+    connection.execute("DELETE FROM setup WHERE name = ?", (name,))
 
 
 def _hash(token: str) -> bytes:

@@ -4,8 +4,8 @@ What a table has no column for cannot be kept. Tables that respondents write to 
 address, user agent, referrer or language, and no order of arrival: they are WITHOUT ROWID, with
 random keys. The only column that `ledger` or `invitation` have in common with `report` is the
 survey's id, and an invitation's wave, so that no JOIN finds a smaller group than all of a survey.
-Only `log`, `throttle`, `setup`, `draft_version`, `backup` and `backed_up` know time: they say what
-researchers and operators did.
+Only `log`, `throttle`, `setup`, `browser`, `second_factor`, `sent_form`, `draft_version`, `backup`
+and `backed_up` know time: they say what researchers and operators did.
 """
 
 #: The mark of a file that is ours ("deni"), as `PRAGMA application_id`.
@@ -144,6 +144,18 @@ INSERT INTO simulated SELECT DISTINCT survey, version, wave, snapshot.taken,
 CREATE TABLE backup (at TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE backed_up (survey TEXT, version TEXT, wave INTEGER, reports INTEGER NOT NULL,
     since TEXT NOT NULL, PRIMARY KEY (survey, version, wave)) WITHOUT ROWID
+""",
+    # How researchers prove who they are, what owners decided for all, and which forms were sent.
+    """
+CREATE TABLE browser (hash BLOB PRIMARY KEY, researcher TEXT NOT NULL, until REAL NOT NULL)
+    WITHOUT ROWID;
+CREATE TABLE second_factor (researcher TEXT PRIMARY KEY, secret TEXT NOT NULL,
+    step INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE recovery_code (researcher TEXT, hash BLOB, PRIMARY KEY (researcher, hash))
+    WITHOUT ROWID;
+CREATE TABLE rule (name TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE sent_form (hash BLOB PRIMARY KEY, told TEXT NOT NULL, until REAL NOT NULL)
+    WITHOUT ROWID
 """,
 )
 

@@ -1,0 +1,243 @@
+"""A second factor is asked for, can be lost and required; others make no known browser wait."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from console_pages import Browsers, app, signed_in, survey_file
+from flask import Flask
+from flask.testing import FlaskClient
+from forms import post
+from test_access import HTTPS, SECRET, basic, clock, log_in
+from test_mistakes import HTML, check_told, sent
+
+from server import access, second_factor
+from server.second_factor import PERIOD, code_at, new_secret, step_of
+from server.store import Store
+from server.store.factors import KNOWN_FOR, MOST_BROWSERS
+from server.store.researchers import FREE_ATTEMPTS, Researcher
+from server.store.rules import RULES, SECOND_FACTOR
+
+__all__ = ["app", "clock", "signed_in", "survey_file"]
+PAGE = "/account/second-factor"
+
+
+def test_codes_are_those_of_the_standard() -> None:
+    # RFC 6238, appendix B, of which apps show the last six digits.
+    secret = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
+    told = {59: "287082", 1111111109: "081804", 1111111111: "050471", 1234567890: "005924"}
+    told |= {2000000000: "279037", 20000000000: "353130"}
+    for seconds, code in told.items():
+        assert code_at(secret, seconds // PERIOD) == code
+        assert step_of(secret, f" {code[:3]} {code[3:]} ", seconds) == seconds // PERIOD
+        for near, is_accepted in (
+            () if seconds < 3 * PERIOD else ((-PERIOD, True), (PERIOD, True), (-2 * PERIOD, False))
+        ):
+            assert (step_of(secret, code, seconds + near) is not None) is is_accepted
+    assert second_factor.is_secret(new_secret())
+
+
+@pytest.fixture
+def now(clock: Iterator[list[float]], monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    seconds = next(clock)
+    monkeypatch.setattr("server.console.account.now", lambda: seconds[0])
+    return seconds
+
+
+def code_of(page: str, now: list[float], after: int = 0) -> str:
+    """Return the code that an app shows which has read the secret of a page."""
+    (secret,) = re.findall('name="secret" value="([^"]*)"', page)
+    return code_at(secret, int(now[0] // PERIOD) + after)
+
+
+def set_up(browser: FlaskClient, now: list[float]) -> tuple[str, list[str]]:
+    """Set up a second factor, and return the secret and the recovery codes."""
+    page = browser.get(PAGE, **HTTPS).text
+    assert "otpauth" not in page  # the picture alone has the address, not its text
+    (secret,) = re.findall('name="secret" value="([^"]*)"', page)
+    form = {"secret": secret, "code": code_of(page, now), "old": SECRET, "do": "on"}
+    done = post(browser, PAGE, **form)
+    codes = re.findall("<code>([0-9a-f-]{19})</code>", done.text)
+    assert len(set(codes)) == second_factor.RECOVERY_CODES
+    return secret, codes
+
+
+def test_a_second_factor_is_asked_for_and_each_code_works_once(
+    signed_in: Browsers, app: Flask, store: Store, now: list[float]
+) -> None:
+    browser, other = signed_in("bob"), signed_in("bob")
+    page = browser.get(PAGE, **HTTPS).text
+    secret = re.findall('name="secret" value="([^"]*)"', page)[0]
+    wrong = sent(browser, PAGE, secret=secret, code="000000", old=SECRET, do="on")
+    check_told(wrong, "code", "six digits")
+    assert f'value="{secret}"' in wrong  # the app has it already
+    form = {"secret": secret, "code": code_of(page, now), "do": "on"}
+    check_told(sent(browser, PAGE, old="guess", **form), "old", "your password")
+    check_told(sent(browser, PAGE, old=SECRET, **form | {"secret": "short"}), "code", "six digits")
+    assert store.factors.recovery_codes("bob") is None
+    secret, codes = set_up(browser, now)
+    assert browser.get("/surveys", **HTTPS).status_code == 200
+    assert other.get("/surveys", **HTTPS).status_code == 401
+
+    def statuses(*given: str) -> list[int]:
+        return [log_in(app.test_client(), "bob", code=code).status_code for code in given]
+
+    used = code_at(secret, int(now[0] // PERIOD))
+    assert statuses("", "000000", used) == [401, 401, 401]
+    fresh = code_at(secret, int(now[0] // PERIOD) + 1)
+    assert statuses(fresh, fresh) == [303, 401]
+    assert statuses(codes[0].upper(), codes[0], codes[1]) == [303, 401, 303]
+    assert store.factors.recovery_codes("bob") == len(codes) - 2
+    assert log_in(app.test_client(), "bob", "guess", code=codes[2]).status_code == 401
+    assert store.factors.recovery_codes("bob") == len(codes) - 2
+    # A name and a password alone let no program in.
+    told = browser.get("/api/surveys/canteen/estimates.csv", headers=basic("bob", SECRET), **HTTPS)
+    assert (told.status_code, "without a second factor" in told.text) == (401, True)
+    # The form that set it up was sent again: nothing changes.
+    assert post(browser, PAGE, **form, old=SECRET).status_code == 200
+    assert store.factors.recovery_codes("bob") == len(codes) - 2
+
+
+def test_codes_cannot_be_tried_without_end(
+    signed_in: Browsers, app: Flask, now: list[float]
+) -> None:
+    _, codes = set_up(signed_in("bob"), now)
+    guesser = app.test_client()
+    told = [log_in(guesser, "bob", code="000000").status_code for _ in range(FREE_ATTEMPTS + 2)]
+    assert told == [401] * (FREE_ATTEMPTS + 1) + [429]
+    # Even the right code waits now.
+    assert log_in(guesser, "bob", code=codes[0]).status_code == 429
+    now[0] += 5
+    assert log_in(guesser, "bob", code=codes[0]).status_code == 303
+
+
+def test_recovery_codes_are_made_anew_and_a_factor_turned_off_with_a_code(
+    signed_in: Browsers, app: Flask, store: Store, now: list[float]
+) -> None:
+    browser = signed_in("bob")
+    _, codes = set_up(browser, now)
+    check_told(sent(browser, PAGE, code="000000", do="off"), "code", "shows now")
+    page = post(browser, PAGE, code=codes[0], do="codes").text
+    fresh = re.findall("<code>([0-9a-f-]{19})</code>", page)
+    assert not set(fresh) & set(codes)
+    assert log_in(app.test_client(), "bob", code=codes[1]).status_code == 401
+    assert post(browser, PAGE, code=fresh[0], do="off").location == "/account"
+    assert log_in(app.test_client(), "bob").status_code == 303
+    lines = [entry.what for entry in store.log.entries()]
+    for what in ("turn on second factor", "make recovery codes", "turn off second factor"):
+        assert what in lines
+
+
+def test_a_changed_password_keeps_the_factor_and_another_link_turns_it_off(
+    signed_in: Browsers, app: Flask, store: Store, now: list[float]
+) -> None:
+    browser = signed_in("bob")
+    set_up(browser, now)
+    chosen = {"password": "mole under nine clouds", "again": "mole under nine clouds"}
+    assert post(browser, "/account", old=SECRET, **chosen).status_code == 200
+    assert store.factors.has("bob")
+    page = post(signed_in("ada"), "/people", name="bob", role="analyst").text
+    path = page.partition('href="https://localhost')[2].partition('"')[0]
+    assert store.factors.has("bob")
+    assert app.test_client().post(path, data=chosen, **HTTPS).location == "/surveys"
+    assert not store.factors.has("bob")
+    for name in ("bob", "eve"):
+        store.factors.add(name, new_secret(), 0, ["x"])
+        store.researchers.remove(name)
+    assert store.factors.all() == {}
+
+
+def test_all_accounts_need_a_factor_where_an_owner_says_so(
+    signed_in: Browsers, store: Store, now: list[float]
+) -> None:
+    owner, browser = signed_in("ada"), signed_in("bob")
+    assert post(owner, "/people/rules", rule=["second factor", "odd"]).status_code == 303
+    assert store.rules.all() == {SECOND_FACTOR}
+    for one in (owner, browser):
+        assert one.get("/surveys", **HTTPS, headers={"Accept": HTML}).location == PAGE
+        assert one.get("/api/log.csv", **HTTPS).status_code == 403
+        assert post(one, "/people", name="eve", role="owner").status_code == 403
+        assert "every account needs a second factor" in one.get(PAGE, **HTTPS).text
+        set_up(one, now)
+        assert one.get("/surveys", **HTTPS).status_code == 200
+    with_password = signed_in("cleo").get("/metrics", headers=basic("cleo", SECRET), **HTTPS)
+    assert with_password.status_code == 401
+    store.access.add_token("printed")
+    token = {"Authorization": "Bearer printed"}
+    assert browser.get("/api/log.csv", headers=token, **HTTPS).status_code == 200
+    assert post(owner, "/people/rules").status_code == 303
+    assert store.rules.all() == set()
+
+
+def test_an_owner_lets_analysts_open_pilots_or_not(signed_in: Browsers, store: Store) -> None:
+    owner, analyst = signed_in("ada"), signed_in("bob")
+    assert post(analyst, "/surveys/idea/pilot", do="open").status_code == 303
+    post(owner, "/people/rules", rule=[RULES[1]])
+    for wish in ("open", "close"):
+        assert post(analyst, "/surveys/idea/pilot", do=wish).status_code == 403
+    page = analyst.get("/surveys/idea/pilot", **HTTPS).text
+    assert ("only owners open and close pilots" in page, 'value="close"' in page) == (True, False)
+    assert post(owner, "/surveys/idea/pilot", do="close").status_code == 303
+
+
+@pytest.mark.both
+def test_others_cannot_make_a_known_browser_wait(
+    app: Flask, signed_in: Browsers, store: Store, now: list[float]
+) -> None:
+    store.researchers.put(Researcher("dora", "analyst"), access.hashed_choice(SECRET))
+    known, stranger, guesser = app.test_client(), app.test_client(), app.test_client()
+    assert log_in(known, "dora").status_code == 303
+    for _ in range(FREE_ATTEMPTS + 2):
+        log_in(guesser, "dora", "guess")
+    assert log_in(stranger, "dora").status_code == 429
+    assert log_in(known, "dora").status_code == 303
+    # It is known for one account alone, and it, too, waits after its own guesses.
+    store.researchers.put(Researcher("eli", "analyst"), access.hashed_choice(SECRET))
+    for _ in range(FREE_ATTEMPTS + 2):
+        log_in(guesser, "eli", "guess")
+    assert log_in(known, "eli").status_code == 429
+    told = [log_in(known, "dora", "guess").status_code for _ in range(FREE_ATTEMPTS + 2)]
+    assert told[-1] == 429
+    # The cookie lets nobody in.
+    known.delete_cookie("__Host-deniable", domain="localhost")
+    assert known.get("/surveys", **HTTPS).status_code == 401
+
+
+def test_known_browsers_are_few_and_forgotten_when_their_owner_says_so(
+    app: Flask, store: Store, now: list[float]
+) -> None:
+    def is_known(token: str) -> bool:
+        return store.factors.knows_browser(token, "bob", now[0])
+
+    store.factors.add_browser("first", "bob", now[0])
+    assert is_known("first")
+    now[0] += KNOWN_FOR
+    assert not is_known("first")
+    for number in range(MOST_BROWSERS + 1):
+        store.factors.add_browser(f"{number}", "bob", now[0] + number)
+    assert [is_known(f"{number}") for number in range(3)] == [False, True, True]
+    assert store.database.tables()["browser"][1] == MOST_BROWSERS
+    browser = app.test_client()
+    log_in(browser, "bob")
+    assert post(browser, "/sign-out-everywhere").status_code == 303
+    assert store.database.tables()["browser"][1] == 0
+
+
+def test_a_flood_of_strangers_leaves_threads_and_a_turn_to_others(
+    app: Flask, store: Store, now: list[float]
+) -> None:
+    browser = app.test_client()
+    log_in(browser, "bob")
+    taken = 0
+    while access._STRANGERS.acquire(blocking=False):
+        taken += 1
+    try:
+        with access._HASHING:
+            assert log_in(app.test_client(), "bob", "guess").status_code == 429
+            # A made password and a known browser have a turn of their own.
+            assert log_in(app.test_client(), "bob").status_code == 303
+            assert log_in(browser, "bob", "guess").status_code == 401
+    finally:
+        for _ in range(taken):
+            access._STRANGERS.release()
+    assert 0 < taken < 10
