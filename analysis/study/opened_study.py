@@ -2,6 +2,7 @@
 
 import re
 import urllib.request
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -78,6 +79,8 @@ class Study:
     ) -> "Study":
         """Open a bundle, with the checks of ``deniable verify``, or a server's database.
 
+        A warning says if the programs of a bundle are unknown to this release.
+
         Parameters
         ----------
         source : str or Path
@@ -123,7 +126,10 @@ class Study:
             raise DataError(f"{name}: cannot be read: {error}") from None
         if data.startswith(_SQLITE):
             raise DataError(f"{name}: expected a bundle at an address, got a database")
-        content = bundle_in(name, data)
+        content, verified = bundle_in(name, data)
+        if not verified.knows_programs:
+            told = f"its programs are unknown to this release, and {verified.release} wrote it"
+            warnings.warn(f"{name}: {told}: run none of them", stacklevel=2)
         check_asked(name, content.survey, content.wave, survey, wave, version)
         return cls(content)
 

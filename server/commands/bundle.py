@@ -100,13 +100,18 @@ def bundle(
     )
 
 
+#: The status of `verify` for a bundle whose results hold, and of which other files are unknown.
+UNKNOWN = 3
+
+
 @click.command()
 @click.argument("file", metavar="FILE.zip", type=click.Path(path_type=Path))
 def verify(file: Path) -> None:
     """Check a bundle: hashes, the survey's version, counts of reports, and every estimate again.
 
     It needs no database and no network. If a file is not as it should be, the command names it, and
-    exits with 1.
+    exits with 1. It exits with 3 if the results hold, but another release wrote files that cannot
+    be compared with anything.
     """
     from analysis.study.bundle import LARGEST, verify_bundle
 
@@ -116,17 +121,21 @@ def verify(file: Path) -> None:
     except OSError as error:
         raise DataError(f"{file}: cannot be read: {error.strerror}") from None
     found = verify_bundle(content)
+    told = "the results follow from what it has" if found.unknown else "as it should be"
     click.echo(
-        f"{file}: as it should be. Survey {found.survey}, version {found.version}, wave "
+        f"{file}: {told}. Survey {found.survey}, version {found.version}, wave "
         f"{found.wave}: {found.reports:,} reports, {found.estimates:,} estimates computed again, "
         f"{found.members} files with the stated hashes. SHA-256 {found.sha256}"
     )
-    left = found.members - len(found.recomputed)
-    if left:
-        print_message(
-            f"{left} files were only compared with their hashes, and whoever changes a file can "
-            f"change its hash, too. The bundle says that release {found.release} wrote it, and "
-            "this is another release. Run none of the bundle's programs"
-        )
     if not found.has_reports:
         print_message("it has no reports, so estimates were computed from its tallies alone")
+    if found.unknown:
+        programs = "its programs are those of that release"
+        if not found.knows_programs:
+            programs = "its programs are unknown to this release: run none of them"
+        print_message(
+            f"release {found.release} wrote the bundle, and {programs}. Not compared with anything "
+            f"but the hashes in the bundle, which can be changed with them: "
+            f"{', '.join(found.unknown)}"
+        )
+        raise SystemExit(UNKNOWN)

@@ -1,5 +1,6 @@
 """The members of a bundle, which are the same for the same study."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from importlib.metadata import version
@@ -29,6 +30,8 @@ from analysis.study.report_columns import report_cells, report_columns
 from analysis.study.tally.cells import cells_of
 from analysis.survey.survey import Survey
 
+#: The members that somebody runs. They are the same in all bundles of a release.
+PROGRAMS = ("study.R", "recompute.R", "recompute.ipynb")
 #: The number of rows of reports that are turned into text at a time.
 _AT_ONCE = 4096
 
@@ -63,13 +66,26 @@ def _texts(study: BundledStudy) -> dict[str, str]:
         "methods.md": f"{methods(survey, study.wave, rows, study.fieldwork)}\n",
         "CITATION.cff": citation(study),
         "README.md": readme(study),
-        "study.R": _beside("study.R"),
-        "recompute.R": _beside("recompute.R"),
-        "recompute.ipynb": _beside("recompute.ipynb").replace("RELEASE", version("deniable")),
+        **programs(),
     }
     if study.reports is not None:
         made["reports.csv"] = _reports(survey, study.reports)
     return made
+
+
+def programs() -> dict[str, str]:
+    """Return the text of each program that this release puts into a bundle."""
+    release = version("deniable")
+    return {name: _beside(name).replace("RELEASE", release) for name in PROGRAMS}
+
+
+def programs_of_releases() -> dict[str, dict[str, str]]:
+    """Return the SHA-256 hash of each program of a bundle, by release.
+
+    The file is written by ``python tests/bundle_programs.py`` before a release.
+    """
+    known: dict[str, dict[str, str]] = json.loads(_beside("programs.json"))
+    return known
 
 
 def _reports(survey: Survey, reports: Sequence[Mapping[str, Any]]) -> str:

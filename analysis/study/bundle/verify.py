@@ -24,7 +24,7 @@ from analysis.study.bundle.archive import (
     is_plain,
     unpack,
 )
-from analysis.study.bundle.members import members
+from analysis.study.bundle.members import PROGRAMS, members, programs_of_releases
 from analysis.study.bundle.package import DESCRIPTIONS, description
 from analysis.study.bundle.study import BundledStudy, recounted
 from analysis.study.methods import Fieldwork
@@ -59,8 +59,10 @@ _UNREADABLE = (
 class Verified:
     """The facts about a bundle that passed every check.
 
-    `recomputed` are the members that were made anew and compared. All members were compared with
-    their hashes. `sha256` is that of the whole file.
+    `unknown` are the members that another release made and that cannot be compared with anything:
+    they have the hashes that the bundle states, and whoever changes a member can change its hash,
+    too. `knows_programs` says whether all programs are those of a known release. `sha256` is that
+    of the whole file.
     """
 
     survey: str
@@ -70,9 +72,14 @@ class Verified:
     estimates: int
     has_reports: bool
     members: int
-    recomputed: tuple[str, ...]
+    unknown: tuple[str, ...]
     release: str
     sha256: str
+
+    @property
+    def knows_programs(self) -> bool:
+        """Whether every program of the bundle is one that a known release wrote."""
+        return not set(self.unknown) & set(PROGRAMS)
 
 
 def verify_bundle(data: bytes) -> Verified:
@@ -119,8 +126,9 @@ def read_bundle(data: bytes) -> tuple[BundledStudy, Verified]:
     _check_number(study, tallies)
     study = replace(study, tallies=tallies, reports=reports)
     made = _read(DESCRIPTION, found, lambda _: members(study))
-    is_ours = package["deniable"]["release"] == version("deniable")
-    compared = tuple(name for name in made if is_ours or name in _NUMBERS)
+    release = package["deniable"]["release"]
+    is_ours = release == version("deniable")
+    compared = [name for name in made if is_ours or name in _NUMBERS]
     if is_ours and set(made) != set(found):
         raise DataError(f"{_first_of(made, found)}: expected the members of a bundle, got others")
     for name in compared:
@@ -128,11 +136,23 @@ def read_bundle(data: bytes) -> tuple[BundledStudy, Verified]:
             # It states the hashes of the members that were found, not of those just made.
             made[name] = description(name, study, found)
         _compare(name, found[name], made[name], all_columns=is_ours)
+    compared += [] if is_ours else _compared_programs(release, found)
+    compared += ["survey.json", "tallies.json"]  # read and checked above
     return study, Verified(
         *(survey.id, survey.version, study.wave, study.fieldwork.reports),
-        *(made["estimates.csv"].count(b"\n") - 1, reports is not None, len(found), compared),
-        *(package["deniable"]["release"], sha256(data).hexdigest()),
+        *(made["estimates.csv"].count(b"\n") - 1, reports is not None, len(found)),
+        tuple(sorted(set(found) - set(compared))),
+        *(release, sha256(data).hexdigest()),
     )
+
+
+def _compared_programs(release: str, found: Mapping[str, bytes]) -> list[str]:
+    """Return the programs of another release that are as it wrote them; none if it is unknown."""
+    known = programs_of_releases().get(release, {})
+    for name, hashed in known.items():
+        if sha256(found.get(name, b"")).hexdigest() != hashed:
+            raise DataError(f"{name}: expected the program of release {release}, got another one")
+    return list(known)
 
 
 def _check_number(study: BundledStudy, tallies: Mapping[str, Ints]) -> None:

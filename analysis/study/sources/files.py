@@ -5,7 +5,7 @@ from typing import Any
 
 from analysis.core.errors import DataError
 from analysis.estimate.columns.design_file import read_designs
-from analysis.study.bundle import BundledStudy, read_bundle
+from analysis.study.bundle import BundledStudy, Verified, read_bundle
 from analysis.study.sources import Source
 from analysis.study.sources.bundled import wave_of_bundle
 from analysis.study.sources.counted import PairedWave, TalliedWave, Wave
@@ -51,7 +51,7 @@ def read_wave(
     """
     content, name = read_content(path), str(path)
     if content.startswith(_ZIP):
-        wave: Wave = wave_of_bundle(bundle_in(name, content))
+        wave: Wave = wave_of_bundle(bundle_in(name, content)[0])
     elif content.lstrip().startswith(b"{"):
         wave = read_json(name, content, lambda data: _wave_in(data, survey))
     else:
@@ -65,10 +65,10 @@ def read_wave(
     return wave
 
 
-def bundle_in(name: str, content: bytes) -> BundledStudy:
-    """Return the content of a bundle; messages of `DataError` begin with the file's name."""
+def bundle_in(name: str, content: bytes) -> tuple[BundledStudy, Verified]:
+    """Return what `read_bundle` does; messages of `DataError` begin with the file's name."""
     try:
-        return read_bundle(content)[0]
+        return read_bundle(content)
     except DataError as error:
         raise DataError(f"{name}: {error}") from None
 
