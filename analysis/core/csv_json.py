@@ -17,8 +17,9 @@ REPORT = "noisy_"
 #: The number of rows in a piece of text.
 _AT_ONCE = 1000
 
-#: Spreadsheets run a cell that begins with one of these as a formula.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+#: Spreadsheets run a cell that begins with one of these as a formula. Those for East Asian texts
+#: also run the full-width forms.
+_FORMULA = (*"=+-@\t\r\n", *"\uff1d\uff0b\uff0d\uff20")
 
 
 class Column(Protocol):
@@ -106,9 +107,10 @@ def _json(value: Any) -> str:
 
 def _guarded(value: Any) -> Any:
     """Return a cell that no spreadsheet runs as a formula, whoever typed its text."""
-    if isinstance(value, str) and value.startswith(_FORMULA):
-        return "'" + value
-    return cell_text(value)
+    cell = cell_text(value)
+    if isinstance(value, str | list) and cell.startswith(_FORMULA):
+        return "'" + cell
+    return cell
 
 
 def cell_text(value: Any) -> Any:

@@ -177,7 +177,7 @@ def refusals() -> Iterator[None]:
 
 
 def write_new(output: Path, content: bytes) -> None:
-    """Write a new file, completely or not at all.
+    """Write a new file that only its owner can read, completely or not at all.
 
     A ClickException says if the file exists or cannot be written. If the program is killed in
     between, the content is in a hidden file beside it, whose name ends in ``.part``.
@@ -189,8 +189,6 @@ def write_new(output: Path, content: bytes) -> None:
         try:
             with os.fdopen(descriptor, "wb") as file:
                 file.write(content)
-            with suppress(PermissionError):  # memory sticks have no rights
-                os.chmod(name, 0o666 & ~_umask())
             flush_to_disk(Path(name))
             _give_name(name, output)
         finally:
@@ -211,10 +209,3 @@ def _give_name(name: str, output: Path) -> None:
         if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.ENOSYS) or os.path.lexists(output):
             raise
         os.rename(name, output)
-
-
-def _umask() -> int:
-    """Return which rights new files do not get."""
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask

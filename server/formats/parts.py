@@ -53,7 +53,7 @@ def write_parts(stored: StoredWave, folder: Path, collector: str, rows: int = RO
         raise Unwritable(f"{folder}: expected a new folder, got one that exists")
     made = folder.parent / f".{folder.name}-{secrets.token_hex(4)}"
     try:
-        made.mkdir()
+        made.mkdir(0o700)
         try:
             parts = list(_written(stored, payloads, made, rows))
             _finish(stored, made, parts, collector)

@@ -34,6 +34,14 @@ def test_reports_are_read_back_with_their_cohorts(report: Any, kind: str, in_coh
     assert read_report(cell, kind, in_cohort) == sent
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+1", "-1+cmd", "@SUM(A1)", "\tx", "\rx", "\n=1"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("=1+1", "+1", "-1+cmd", "@SUM(A1)", "\tx", "\rx", "\n=1"),
+        # Their full-width forms.
+        *("\uff1d1+1", "\uff0b1", "\uff0d1", "\uff20SUM(A1)"),
+    ],
+)
 def test_typed_texts_are_not_run_as_formulas(text: str) -> None:
     assert "'" + text in to_text([{"label": text}], ["label"], "csv")
+    assert f"'{text}|b" in to_text([{"labels": [text, "b"]}], ["labels"], "csv")

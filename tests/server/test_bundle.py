@@ -192,10 +192,10 @@ def test_a_changed_member_is_named_though_its_hash_was_changed_with_it(zipped: b
             letter = text[place]
             other = {"2": "3", "6": "5", "h": "g"}.get(letter, chr(ord(letter) + 1))
             changed = text[:place] + other + text[place + 1 :]
-            complaint = complaint(packed(members | {name: changed.encode()}))
+            told = complaint(packed(members | {name: changed.encode()}))
             # The changed report is possible, but it is not the one that was tallied.
             also = {"reports.csv": "tallies.json: "}.get(name, f"{name}: ")
-            assert complaint.startswith((f"{name}: ", also)), (place, complaint)
+            assert told.startswith((f"{name}: ", also)), (place, told)
 
 
 def test_reports_in_another_order_are_refused(zipped: bytes) -> None:

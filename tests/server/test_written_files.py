@@ -1,5 +1,6 @@
 """Commands write files completely or not at all, and never over another file."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import pytest
 from command_line import run
 from limits import LONG
 
+from server.formats import FORMATS
 from server.store import Store
 
 #: Writes 100 kB to the named file, after something has been done to the process.
@@ -17,7 +19,7 @@ import os, resource, signal, sys
 from pathlib import Path
 import click
 from server.commands import write_new
-os.umask(0o027)
+os.umask(0)
 {before}
 try:
     write_new(Path(sys.argv[1]), b"x" * 100_000)
@@ -40,11 +42,11 @@ def _written(output: Path, before: str = "") -> subprocess.CompletedProcess[str]
     return subprocess.run(words, capture_output=True, text=True, timeout=LONG, check=False)
 
 
-def test_a_file_is_complete_and_has_the_usual_rights(tmp_path: Path) -> None:
+def test_a_file_is_complete_and_only_its_owner_can_read_it(tmp_path: Path) -> None:
     output = tmp_path / "out.zip"
     assert _written(output).returncode == 0
     assert output.read_bytes() == b"x" * 100_000
-    assert output.stat().st_mode & 0o777 == 0o640
+    assert output.stat().st_mode & 0o777 == 0o600
     assert list(tmp_path.iterdir()) == [output]
     again = _written(output)
     assert (again.returncode, again.stderr) == (
@@ -87,3 +89,27 @@ def test_an_export_of_an_open_wave_says_what_a_second_one_shows(
     store.surveys.open_wave("canteen")
     told = run(*words, "--output", tmp_path / "open").stderr
     assert "wave 1 is open, and another export would show which reports came in between" in told
+
+
+def test_files_with_reports_or_results_are_for_their_owner_alone(
+    store: Store, answered: int, tmp_path: Path
+) -> None:
+    words = "canteen", "--db", store.database.place
+    made_in = tmp_path / "made"
+    made_in.mkdir()
+    before = os.umask(0)
+    try:
+        commands = [
+            *(("export", *words, "--format", form, "--output", made_in / form) for form in FORMATS),
+            ("export", *words, "--format", "parquet", "--parts", made_in / "parts"),
+            ("bundle", *words, "--output", made_in / "bundle.zip"),
+            ("tally", "export", *words, "--output", made_in / "tally"),
+        ]
+        for command in commands:
+            assert run(*command).exit_code == 0, command
+    finally:
+        os.umask(before)
+    made = {path: path.stat().st_mode & 0o777 for path in made_in.iterdir()}
+    assert len(made) == len(commands)
+    assert made.pop(made_in / "parts") == 0o700
+    assert set(made.values()) == {0o600}
