@@ -230,6 +230,15 @@ def test_compose_files_harden_all_and_give_nobody_the_collectors(files: dict[str
     assert ":8001" in caddy["apps"]["http"]["servers"]["researchers"]["listen"]
 
 
+@pytest.mark.parametrize("files", [COMPOSE, SHARED], ids=["compose", "compose-postgres"])
+def test_images_from_elsewhere_are_pinned_by_their_content(files: dict[str, str]) -> None:
+    texts = files["compose.yaml"], files["Containerfile"]
+    named = [name for text in texts for name in re.findall(r"docker\.io/[^\s}\"]+", text)]
+    assert len(named) >= 3
+    for name in named:
+        assert re.fullmatch(r"[a-z./]+:[0-9][0-9a-z.-]+@sha256:[0-9a-f]{64}", name)
+
+
 def test_two_collectors_of_a_compose_file_share_a_database_that_nobody_else_reaches() -> None:
     composed = yaml.safe_load(SHARED["compose.yaml"])
     collector, second, database = (

@@ -25,6 +25,17 @@ _FILES = Environment(
     autoescape=False,  # nothing but checked names and paths fills a place
 )
 
+#: The images of containers, by the hash of their content: a tag can get another content any day.
+#: Each is an index of images of several processors, found at the end of November 2026.
+IMAGES = {
+    "python": "docker.io/library/python:3.12-slim@sha256:"
+    "f77ac9e44ae96ef2c90b8053ea08c31f8be030f824196b0ae4db6d462c84e51f",
+    "caddy": "docker.io/library/caddy:2.11.7@sha256:"
+    "f2a1290d0463aad60660d4ec134943f183ee2a5f6c3eb7bf32dd984f2f020772",
+    "postgres": "docker.io/library/postgres:17.11@sha256:"
+    "d74eeac9a635390a49bc21bd49fccd973de707e2a53a76ac49b552b8712ec46f",
+}
+
 _STYLE = (
     ":root{color-scheme:light dark}"
     "body{font:1.1rem/1.5 system-ui,sans-serif;max-width:34rem;margin:10vh auto;padding:0 1rem}"
@@ -162,6 +173,7 @@ def _filled(name: str, settings: Settings, database: str = "") -> str:
         research_upstream=f"http://127.0.0.1:{settings.research_port}",
         unavailable=page,
         unavailable_headers=headers,
+        images=IMAGES,
     )
 
 
