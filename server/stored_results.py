@@ -151,11 +151,9 @@ class StoredWave(CountedWave):
         """A sentence on what must happen before results are shown."""
         steps = self.survey.steps
         if self.is_open:
-            return (
-                f"Results of this wave are shown from {steps.minimum:,} reports on, as the survey "
-                f"promised, and then at least {steps.batch:,} more at a time, so that nobody can "
-                "see what one report changes. The results shown are always a batch behind."
-            )
+            told = f"As the survey promised, results of this wave are shown {steps.told}"
+            behind = ". The results shown are always a batch behind." if steps.open else "."
+            return f"{told}, so that nobody can see what one report changes{behind}"
         return (
             f"Results of this wave stay withheld: fewer than {steps.minimum:,} reports came, which "
             "the survey promised not to show."

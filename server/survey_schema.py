@@ -122,6 +122,7 @@ def _survey() -> Schema:
                     {
                         "batch": {"type": "integer", "minimum": SMALLEST_BATCH},
                         "minimum": {"type": "integer", "minimum": SMALLEST_MINIMUM},
+                        "open": {"const": False},
                         PUBLIC: {
                             "type": "array",
                             "items": IDENTIFIER,

@@ -45,11 +45,7 @@ def _lines(survey: Survey, fieldwork: Fieldwork | None) -> Iterator[tuple[str, s
         names = ", ".join(question.id for question in draw.questions)
         mechanisms = ", ".join(dict.fromkeys(one.mechanism.name for one in draw.questions))
         yield f"ε of {names}", f"{rounded_up(draw.randomizer.charge / MICRO, 4)}, by {mechanisms}"
-    steps = survey.steps
-    yield (
-        "Results",
-        f"from {steps.minimum:,} reports on, then at least {steps.batch:,} more at a time",
-    )
+    yield "Results", survey.steps.told
     if survey.public:
         yield "Public results", f"after closing, of {', '.join(survey.public)}"
     else:

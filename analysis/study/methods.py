@@ -149,10 +149,9 @@ def _response(survey: Survey, fieldwork: Fieldwork) -> list[str]:
             "response rate."
         ]
     if fieldwork.in_batches:
-        steps = survey.steps
         told.append(
-            f"Results are released from {steps.minimum:,} reports on, and then at least "
-            f"{steps.batch:,} more at a time; reports after the last release are withheld."
+            f"Results are released {survey.steps.told}; reports after the last release are "
+            "withheld."
         )
     if fieldwork.left_out:
         one = fieldwork.left_out == 1

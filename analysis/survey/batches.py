@@ -23,10 +23,22 @@ _SHARE = 100
 
 @dataclass(frozen=True)
 class Steps:
-    """The steps of results: from `minimum` reports on, and then at least `batch` more at a time."""
+    """The steps of results: from `minimum` reports on, and then at least `batch` more at a time.
+
+    Nothing is shown while a wave is open if `open` is false. Somebody who fills a batch with
+    reports of their own, except for one, sees that one.
+    """
 
     batch: int = 50
     minimum: int = 100
+    open: bool = True
+
+    @property
+    def told(self) -> str:
+        """When results are shown, for the end of a sentence."""
+        if not self.open:
+            return f"once the wave is closed, if at least {self.minimum:,} reports came"
+        return f"from {self.minimum:,} reports on, then at least {self.batch:,} more at a time"
 
 
 class Cell(NamedTuple):
@@ -47,7 +59,7 @@ class Cell(NamedTuple):
     def after(self, more: int, steps: Steps) -> "Cell":
         """Return the cell with `more` reports added. A snapshot is taken if a batch is complete."""
         n = self.n + more
-        if n < self.next + max(steps.batch, self.next // _SHARE):
+        if not steps.open or n < self.next + max(steps.batch, self.next // _SHARE):
             return self._replace(n=n)
         return self._replace(n=n, shown=self.next, next=n)
 
@@ -87,11 +99,13 @@ def read_results(table: Table, questions: Collection[str]) -> dict[str, Any]:
         f"a list of different questions, of {', '.join(questions)}",
         default=None,
     )
-    given = {
+    given: dict[str, Any] = {
         name: _read_number(part, name, least)
         for name, least in (("batch", SMALLEST_BATCH), ("minimum", SMALLEST_MINIMUM))
         if part.peek(name) is not None
     }
+    if part.peek("open") is not None and not part.flag("open"):
+        given["open"] = False
     part.finish()
     steps = replace(Steps(), **given)
     if steps.minimum < steps.batch:

@@ -3,6 +3,7 @@
 from flask import jsonify
 from werkzeug.wrappers import Response as BaseResponse
 
+from analysis.survey.batches import Steps
 from server import work
 from server.clock import today
 from server.console.blueprint import blueprint
@@ -23,9 +24,12 @@ def state_of_fieldwork(survey_id: str) -> str:
     return f"{current.state_on(today())} {waves} {current.survey.version}"
 
 
-def told_of_wave(shown: int, minimum: int) -> str:
+def told_of_wave(shown: int, steps: Steps) -> str:
     """Return how many reports of a wave are shown, in words."""
-    return f"{shown:,} reports" if shown else f"fewer than {minimum:,} reports"
+    if shown:
+        return f"{shown:,} reports"
+    hidden = "" if steps.open else "not shown while it is open, or "
+    return f"{hidden}fewer than {steps.minimum:,} reports"
 
 
 def state_of_work(job: Job | None) -> str:
@@ -58,10 +62,10 @@ def live_fieldwork(survey_id: str) -> BaseResponse:
     store = the_store()
     current = asked_now(store, survey_id)
     waves = {wave: shown_in(survey_id, wave) for wave in store.surveys.waves(survey_id)}
-    minimum = current.survey.steps.minimum
+    steps = current.survey.steps
     return jsonify(
         state=state_of_fieldwork(survey_id),
-        texts={f"wave-{wave}": told_of_wave(shown, minimum) for wave, shown in waves.items()},
+        texts={f"wave-{wave}": told_of_wave(shown, steps) for wave, shown in waves.items()},
         values={f"part-{wave}": shown for wave, shown in waves.items()}
         if store.studies.get(survey_id).planned
         else {},

@@ -137,6 +137,17 @@ class Tick(Field):
 
 
 @dataclass(frozen=True)
+class Untick(Tick):
+    """A box that is ticked for false, where true is the default."""
+
+    def shown(self, data: Mapping[str, Any], setting: Setting) -> bool:
+        return self.value(data) is False
+
+    def read(self, form: Form, data: Mapping[str, Any], setting: Setting) -> Any:
+        return False if form.get(self.path) else None
+
+
+@dataclass(frozen=True)
 class Pick(Field):
     """One of some words; the first is the default, and left out."""
 

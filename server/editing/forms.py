@@ -17,6 +17,7 @@ from server.editing.fields import (
     Text,
     Tick,
     Ticks,
+    Untick,
 )
 from server.editing.options import Options
 
@@ -67,6 +68,11 @@ STUDY_FORM: Sections = {
             "results.batch",
             "Update them after at least this many more",
             "If empty, 50; at least 10.",
+        ),
+        Untick(
+            "results.open",
+            "Show nothing before a wave is closed",
+            "Also not how many people have answered.",
         ),
         Ticks("results.public", "Questions whose results everybody can see after the end"),
     ),

@@ -49,6 +49,7 @@ def largest(versions: Sequence[Survey]) -> Steps:
     return Steps(
         max(version.steps.batch for version in versions),
         max(version.steps.minimum for version in versions),
+        all(version.steps.open for version in versions),
     )
 
 

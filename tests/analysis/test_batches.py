@@ -1,5 +1,6 @@
 """Numbers on pages move by whole batches, whatever is opened, closed and looked at."""
 
+from dataclasses import replace
 from itertools import pairwise, product
 from pathlib import Path
 
@@ -55,6 +56,18 @@ def test_a_wave_that_is_opened_again_shows_nothing_new_before_a_batch() -> None:
     assert views((30, "close", *[1] * 20))[-1] == (50, 40)
 
 
+@pytest.mark.parametrize("length", range(1, 7))
+def test_a_wave_that_hides_its_results_shows_some_only_by_closing(length: int) -> None:
+    hidden = replace(STEPS, open=False)
+    for events in product(EVENTS, repeat=length):
+        seen = views(events, hidden)
+        moved = [later[1] != earlier[1] for earlier, later in pairwise(seen)]
+        assert {event for event, moves in zip(events, moved, strict=True) if moves} <= {"close"}
+        shown = sorted({shown for _, shown in seen})
+        assert all(later - earlier >= STEPS.batch for earlier, later in pairwise(shown))
+    assert views((99, "close"), hidden)[-1] == (99, 99)
+
+
 def test_a_batch_of_many_reports_is_one_in_a_hundred() -> None:
     steps = Steps()
     cell = Cell(100_000, 99_000, 100_000)
@@ -73,13 +86,15 @@ QUESTION = '[[questions]]\nid = "a"\nkind = "yes-no"\ntext = "A?"\nepsilon = 1\n
         ("[results]\n", Steps(50, 100)),
         ("[results]\nbatch = 10\nminimum = 20\n", Steps(10, 20)),
         ("[results]\nminimum = 500\n", Steps(50, 500)),
+        ("[results]\nopen = false\n", Steps(open=False)),
+        ("[results]\nopen = true\n", Steps()),
     ],
 )
 def test_a_survey_says_how_its_results_are_shown(tmp_path: Path, table: str, steps: Steps) -> None:
     (tmp_path / "s.toml").write_text(HEAD + table + QUESTION)
     survey = read_survey(tmp_path / "s.toml")
     assert survey.steps == steps
-    assert ("results" in survey.spec) == ("=" in table)
+    assert ("results" in survey.spec) == (survey.steps != Steps())
 
 
 @pytest.mark.parametrize(
@@ -87,6 +102,7 @@ def test_a_survey_says_how_its_results_are_shown(tmp_path: Path, table: str, ste
     [
         ("batch = 9", "batch must be a whole number from 10 to 1,000,000, got 9"),
         ("minimum = 19", "minimum must be a whole number from 20 to 1,000,000, got 19"),
+        ("open = 0", "open must be true or false"),
         ("batch = 50.0", "batch must be a whole number"),
         ("batch = true", "batch must be a whole number"),
         ("batch = 60\nminimum = 59", "minimum must be a whole number of at least 60"),

@@ -36,6 +36,7 @@ epsilon = 1
 """
 DOWNLOADS = ["estimates.csv", "plausibility.csv", "ledger.csv?by=total"]
 WHEN_CLOSED = ["reports.csv", "ledger.csv"]
+ANSWERS = {"meat": "yes", "dish": "soup", "price": "3", "drinks": "tea"}
 Send = Callable[[int], None]
 
 
@@ -57,9 +58,7 @@ def store(database: Place, stepped: Survey) -> Store:
 @pytest.fixture
 def come(store: Store, stepped: Survey) -> Send:
     """Store this many more reports, each in a transaction of its own."""
-    people = payloads(
-        stepped, [{"meat": "yes", "dish": "soup", "price": "3", "drinks": "tea"}] * 500, 1, 8
-    )
+    people = payloads(stepped, [ANSWERS] * 500, 1, 8)
 
     def more(n: int) -> None:
         for payload in islice(people, n):
@@ -163,6 +162,36 @@ def test_one_report_changes_no_page(
     assert looks() == before
     come(1)
     assert looks() != before
+
+
+def test_nothing_is_shown_of_an_open_wave_that_hides_its_results(
+    store: Store,
+    stepped: Survey,
+    survey_file: Path,
+    database: Place,
+    bearer: dict[str, str],
+) -> None:
+    client = create_app({"DATABASE": database}).test_client()
+    addresses = ["/results", "/surveys", "/metrics", "/api/surveys/canteen/label.csv"]
+    addresses += ["/results/canteen", "/surveys/canteen", "/surveys/canteen/privacy"]
+    addresses += ["/surveys/canteen/live", "/surveys/canteen/downloads"]
+    addresses += [f"/api/surveys/canteen/{name}" for name in (*DOWNLOADS, *WHEN_CLOSED)]
+
+    def looks() -> list[str]:
+        return [client.get(one, headers=bearer).text for one in addresses]
+
+    survey_file.write_text(f"{survey_file.read_text()}open = false\n")
+    store.surveys.publish(read_survey(survey_file))
+    hidden = looks()
+    assert "not shown while it is open" in hidden[5]
+    assert "once the wave is closed" in hidden[4]
+    people = payloads(read_survey(survey_file), [ANSWERS] * 200, 1, 8)
+    for n in (1, 9, 10, 30, 150):
+        to_store(store, stepped.id, islice(people, n), lambda _: None)
+        assert looks() == hidden
+    store.surveys.close_waves(stepped.id)
+    assert looks() != hidden
+    assert StoredWave(store, stepped.id, batch=True).shown == 200
 
 
 def test_commands_show_all_and_on_request_what_pages_do(
