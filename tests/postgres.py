@@ -1,11 +1,12 @@
 """Run a PostgreSQL server for the tests, as a user without privileges, on a Unix socket."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
@@ -14,9 +15,14 @@ import programs
 import psycopg
 from limits import LONG, wait_until
 
+from server.deploy import Settings, made
 from server.store import Store
 from server.store.places import Address
 
+#: What deniable has operators set, as `NAME=VALUE`.
+ADVISED = re.findall(
+    r"-c, (\w+=[^],\s]+)", made("compose-postgres", Settings("survey.example.org"))["compose.yaml"]
+)
 #: How to run a server as another user than root, which it refuses.
 _AS = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
 
@@ -24,11 +30,11 @@ _AS = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
 class Cluster:
     """A server with databases in a folder of its own; `options` are set as `-c NAME=VALUE`."""
 
-    def __init__(self, *options: str) -> None:
+    def __init__(self, *options: str, advised: Sequence[str] = ADVISED) -> None:
         found = programs.find("postgresql")
         assert found is not None
         self._programs = Path(found).parent
-        self._options = options
+        self._options = [*advised, *options]
         self._as = _AS if os.geteuid() == 0 else []
         # Not in pytest's folder: the name of a socket has at most 107 characters.
         self.folder = Path(tempfile.mkdtemp(prefix="pg-"))
@@ -52,7 +58,6 @@ class Cluster:
         settings = [
             "listen_addresses=",
             "shared_buffers=32MB",
-            "max_connections=300",
             # Nothing of it is needed after a power failure.
             "checkpoint_timeout=1d",
             "max_wal_size=8GB",
@@ -123,9 +128,9 @@ class Cluster:
 
 
 @contextmanager
-def cluster(*options: str) -> Iterator[Cluster]:
+def cluster(*options: str, advised: Sequence[str] = ADVISED) -> Iterator[Cluster]:
     """Run a server until the block ends."""
-    one = Cluster(*options)
+    one = Cluster(*options, advised=advised)
     try:
         yield one
     finally:

@@ -12,8 +12,9 @@ _MUST: dict[str, tuple[Callable[[str], bool], str]] = {
         "keeps when each report came; set it to off",
     ),
     "log_statement": (
-        lambda value: value in ("none", "ddl"),
-        "logs every report, with its pseudonym and the time; set it to none or ddl",
+        # Even with `ddl` it logs the temporary tables by which `settling` writes rows anew.
+        lambda value: value == "none",
+        "logs every report, with its pseudonym and the time; set it to none",
     ),
     "log_duration": (
         lambda value: value == "off",
@@ -40,8 +41,15 @@ _MUST: dict[str, tuple[Callable[[str], bool], str]] = {
         "logs reports that take long, with the time; set it to -1",
     ),
     **{
-        name: (lambda value: value == "off", "logs when each report came; set it to off")
+        name: (lambda value: value in ("off", ""), "logs when each report came; set it to off")
         for name in (
+            # What a checkpoint writes after one report is twenty times as much as without.
+            "log_checkpoints",
+            "log_lock_waits",
+            # A collector connects again when it has more to do.
+            "log_connections",
+            "log_disconnections",
+            "trace_sort",
             "log_statement_stats",
             "log_parser_stats",
             "log_planner_stats",
@@ -49,15 +57,42 @@ _MUST: dict[str, tuple[Callable[[str], bool], str]] = {
             "debug_print_parse",
             "debug_print_rewritten",
             "debug_print_plan",
+            # This one warns of each connection.
+            "ignore_system_indexes",
         )
     },
-    "log_min_messages": (
-        lambda value: not value.startswith("debug"),
-        "logs when each report came; set it to warning",
-    ),
+    **{
+        # By default, tables that cannot be locked because a report has just come are logged.
+        name: (lambda value: value == "-1", "logs when reports came; set it to -1")
+        for name in (
+            "log_autovacuum_min_duration",
+            "log_autoanalyze_min_duration",
+            "log_temp_files",
+        )
+    },
+    **{
+        name: (lambda value: "debug" not in value, f"logs when each report came; set it to {level}")
+        for name, level in (("log_min_messages", "warning"), ("trace_recovery_messages", "log"))
+    },
     "pgaudit.log": (
-        lambda value: value.lower() in ("", "none", "ddl", "role"),
-        "logs when each report came; set it to none or ddl",
+        lambda value: value.lower() in ("", "none", "role"),
+        "logs when each report came; set it to none",
+    ),
+    "track_activities": (
+        lambda value: value == "off",
+        "shows when the last report came; set it to off",
+    ),
+    "pg_stat_statements.track": (
+        lambda value: value == "none",
+        "keeps when the first report came; set it to none",
+    ),
+    "archive_mode": (
+        lambda value: value == "off",
+        "keeps each report, in order and with the time; set it to off",
+    ),
+    "summarize_wal": (
+        lambda value: value == "off",
+        "keeps when reports came; set it to off",
     ),
     "wal_level": (
         lambda value: value != "logical",
