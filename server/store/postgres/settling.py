@@ -33,6 +33,15 @@ SMALL = 4 * 1024 * 1024
 #: waiting meanwhile; and how often that is tried, with as long a pause.
 _PATIENCE, _TRIES = 0.2, 10
 
+#: PostgreSQL logs no error that a block handles. Its log would show that a report has just come,
+#: and when.
+_LOCK = """
+    DO $$ BEGIN
+        LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE;
+    EXCEPTION WHEN lock_not_available THEN
+        PERFORM set_config('deniable.is_read', 'yes', true);
+    END $$"""
+
 #: The rows of some surveys that were written since the last time. Their transactions are compared
 #: by age, since `xmin` has the lower half of a number of 64 bits. If the last time is 2^30
 #: transactions ago, all rows are taken: from 2^31 on ages are negative. It would take ten times as
@@ -108,7 +117,10 @@ def _rewritten(database: "Postgres", table: str) -> bool:
     try:
         with database.writing() as connection:
             connection.execute(f"SET LOCAL lock_timeout = {int(_PATIENCE * 1000)}")
-            connection.execute(f"LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE")
+            connection.execute(_LOCK.format(table=table))
+            is_read = connection.execute("SELECT current_setting('deniable.is_read', true)")
+            if is_read.fetchone()[0] == "yes":
+                return False
             connection.execute(f"CREATE TEMP TABLE anew ON COMMIT DROP AS SELECT * FROM {table}")
             connection.execute(f"TRUNCATE {table}")
             connection.execute(f"INSERT INTO {table} SELECT * FROM anew ORDER BY {key}")
