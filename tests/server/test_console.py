@@ -61,6 +61,7 @@ PAGES = {
     "/surveys/idea/translations": ("owner", "analyst"),
     "/surveys/idea/publish": ("owner", "analyst"),
     "/account": ("owner", "analyst", "fieldworker"),
+    "/account/second-factor": ("owner", "analyst", "fieldworker"),
     "/metrics": ("owner", "analyst", "fieldworker"),
     "/people": ("owner",),
     "/log": ("owner",),
@@ -91,8 +92,10 @@ ACTIONS: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
     "/surveys/idea/history": (("owner", "analyst"), {"do": "delete", "sure": "idea"}),
     "/surveys/idea/publish": (("owner",), {}),
     "/people": (("owner",), {"name": "dora", "role": "analyst"}),
+    "/people/rules": (("owner",), {}),
     "/people/bob/remove": (("owner",), {}),
     "/account": (("owner", "analyst", "fieldworker"), NEW_PASSWORD),
+    "/account/second-factor": (("owner", "analyst", "fieldworker"), {"do": "on"}),
     "/logout": (("owner", "analyst", "fieldworker"), {}),
     "/sign-out-everywhere": (("owner", "analyst", "fieldworker"), {}),
 }
