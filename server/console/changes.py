@@ -44,13 +44,17 @@ class Conflict(Exception):
 
 @dataclass(frozen=True)
 class Change:
-    """A change that a form asks for: a part, as it was `seen`, and what to `do` with it."""
+    """A change that a form asks for: a part, as it was `seen`, and what to `do` with it.
+
+    `paths` are the fields whose values are saved; None stands for all.
+    """
 
     part: str
     seen: str
     do: str
     form: Form
     number: str = ""
+    paths: Collection[str] | None = None
 
 
 def sections_of(part: str, data: Mapping[str, Any], survey: Survey) -> Sections:
@@ -134,20 +138,28 @@ def changed(file: DraftFile, asked: Change, reading: Reading) -> str:
     return part
 
 
+def paths_of(file: DraftView, asked: Change, reading: Reading) -> list[str]:
+    """Return the fields of a form that is to be saved, in their order."""
+    data = file.data(asked.part)
+    fields = fields_of(sections_of(asked.part, data, reading.survey))
+    return [*(field.path for field in fields if field.path != FORGET), "kind", _ID]
+
+
 def _save(file: DraftFile, asked: Change, reading: Reading) -> str:
     part, form = asked.part, asked.form
     data = file.data(part)
     survey = reading.survey
-    kind = form.get("kind")
+    paths = paths_of(file, asked, reading) if asked.paths is None else asked.paths
+    kind = form.get("kind") if "kind" in paths else ""
     setting = setting_of(file, part, survey)
     fields = fields_of(sections_of(part, data, survey))
-    values = {field.path: _read(field, form, data, setting) for field in fields}
-    languages, forgets = values.pop("languages", None) or [], bool(values.pop(FORGET, None))
+    values = {one.path: _read(one, form, data, setting) for one in fields if one.path in paths}
+    languages = values.pop("languages", None) or []
     for path, value in values.items():
         file.put(part, path, value)
-    if part == STUDY:
+    if part == STUDY and "languages" in paths:
         # The form has a field for each text in each language that it takes away.
-        _speak(file, languages, forgets)
+        _speak(file, languages, bool(form.get(FORGET)))
     if kind and kind != data.get("kind"):
         if kind not in KINDS_IN_WORDS:
             told = f"kind: expected one of {', '.join(KINDS_IN_WORDS)}, got {kind[:20]!a}"
@@ -155,7 +167,7 @@ def _save(file: DraftFile, asked: Change, reading: Reading) -> str:
         new = turned(file.data(part), kind, _is_drawn_with_others(part, survey))
         for key in {*file.data(part), *new}:
             file.put(part, key, new.get(key))
-    name = form.get(_ID)
+    name = form.get(_ID) if _ID in paths else ""
     if name and part != STUDY:
         if not ID.fullmatch(name):
             raise Mistake(_ID, f"Id: expected letters of a-z, digits and -, got {name[:64]!r}")

@@ -1,5 +1,7 @@
 """The page on which a draft is written: its questions, their forms, and what they cost."""
 
+from dataclasses import replace
+
 from flask import g, redirect, render_template, request
 from markupsafe import Markup
 from werkzeug.datastructures import MultiDict
@@ -15,6 +17,7 @@ from server.console.changes import (
     Conflict,
     changed,
     field_of,
+    paths_of,
     sections_of,
     setting_of,
 )
@@ -30,7 +33,7 @@ from server.editing.fields import Form
 from server.editing.forms import (
     KINDS_IN_WORDS,
 )
-from server.editing.reading import read_new
+from server.editing.reading import kept, read_new
 from server.extensions import the_store
 from server.plan.pictures import tradeoff_charts
 from server.plan.tables import Asked, together
@@ -53,12 +56,7 @@ def edit(survey_id: str) -> str:
 
 
 def _editor(
-    draft: Draft,
-    part: str,
-    problem: str = "",
-    field: str = "",
-    typed: MultiDict[str, str] | None = None,
-    file: DraftView | None = None,
+    draft: Draft, part: str, problem: str = "", typed: MultiDict[str, str] | None = None
 ) -> str:
     """Return the editor's page; after a mistake, it shows the part with what was `typed`."""
     stored, reading = DraftView(draft.toml), reading_of(draft)
@@ -67,11 +65,10 @@ def _editor(
         seen = stored.seen(part)
     except PartMissing as error:
         part, problem = STUDY, problem or str(error)
-        seen, file = stored.seen(part), None
+        seen = stored.seen(part)
     if problem:
-        note(field, problem)
-    shown = file or stored
-    data = shown.data(part)
+        note("", problem)
+    data = stored.data(part)
     return render_template(
         "editor.html",
         **of_draft(draft),
@@ -79,7 +76,7 @@ def _editor(
         seen=seen,
         data=data,
         sections=sections_of(part, data, reading.survey),
-        setting=setting_of(shown, part, reading.survey),
+        setting=setting_of(stored, part, reading.survey),
         costs=asked_costs(reading, draft.id, lambda: DraftFile(draft.toml)),
         parts=[f"question/{name}" for name in stored.ids()],
         tables=[f"together/{name}" for name in stored.ids("together")],
@@ -156,12 +153,11 @@ def change(survey_id: str) -> BaseResponse | tuple[str, int]:
     )
     for _ in range(_TRIES):
         draft = the_draft(survey_id)
-        file = DraftFile(draft.toml)
+        file = DraftView(draft.toml)
         try:
             if asked.do in ("scale", "limit") and asked.number != str(draft.number):
                 raise Conflict  # others may have changed what the sliders show
-            part = changed(file, asked, reading_of(draft))
-            return _stored(draft, file, part, asked)
+            return _stored(draft, asked, file)
         except Outdated:
             continue
         except Conflict:
@@ -173,14 +169,43 @@ def change(survey_id: str) -> BaseResponse | tuple[str, int]:
             )
             return _editor(draft, asked.part, problem, typed=request.form), 409
         except ValueError as error:
-            told = str(error).removeprefix("survey.toml: ")
-            field = field_of(asked, error, file, reading_of(draft).survey)
-            return _editor(draft, asked.part, told, field, request.form), 422
+            _note(draft, asked, error)
+            return _editor(draft, asked.part, typed=request.form), 422
     return _editor(draft, asked.part, "Others keep changing this draft; try again."), 409
 
 
-def _stored(draft: Draft, file: DraftFile, part: str, asked: Change) -> BaseResponse:
-    """Store a draft that was changed, if it was and can be read, and show a part of it."""
+def _stored(draft: Draft, asked: Change, file: DraftView) -> BaseResponse | tuple[str, int]:
+    """Store what is valid of a change, and show it; a mistake in one field holds up no other."""
+    if asked.do != "save":
+        part, toml = _checked(draft, asked)
+        refused: dict[str, ValueError] = {}
+    else:
+        (part, toml), refused = kept(
+            paths_of(file, asked, reading_of(draft)),
+            lambda paths: _checked(draft, replace(asked, paths=paths)),
+        )
+    if toml != draft.toml:
+        what = f"{DONE.get(asked.do, asked.do)} {asked.part.replace('/', ' ')}"
+        the_store().drafts.change(draft, toml, g.researcher.name, what, asked.form.taken)
+    if not refused:
+        return redirect(f"/surveys/{draft.id}/edit?part={part}", 303)
+    for path, error in refused.items():
+        _note(draft, asked, error, path)
+    return _editor(the_draft(draft.id), part, typed=request.form), 422
+
+
+def _note(draft: Draft, asked: Change, error: ValueError, otherwise: str = "") -> None:
+    """Put a mistake on the page, at the field that it is about, or at another one."""
+    field = field_of(asked, error, DraftView(draft.toml), reading_of(draft).survey)
+    note(field or otherwise, str(error).removeprefix("survey.toml: "))
+
+
+def _checked(draft: Draft, asked: Change) -> tuple[str, str]:
+    """Return the part that is shown after a change, and the file, which can be read."""
+    file = DraftFile(draft.toml)
+    part = changed(file, asked, reading_of(draft))
+    if file.toml == draft.toml:
+        return part, draft.toml
     before = the_store().drafts.files(draft.id)
     for name, content in asked.form.taken.items():
         if before.get(name, content) != content:
@@ -188,14 +213,10 @@ def _stored(draft: Draft, file: DraftFile, part: str, asked: Change) -> BaseResp
                 f"{name}: expected another name, since this draft has another file of this name. "
                 "Rename the file, and choose it again"
             )
-    files = before | asked.form.taken
-    if file.toml != draft.toml:
-        toml = file.toml
-        if asked.form.taken:  # a file of somebody else: see server.work.reading
-            toml, _ = reading.draft(toml, files, next(iter(asked.form.taken)))
-        survey = read_new(toml, files).survey
-        if survey.id != draft.id:
-            raise SurveyError(f"id: expected {draft.id}, which cannot change, got {survey.id}")
-        what = f"{DONE.get(asked.do, asked.do)} {asked.part.replace('/', ' ')}"
-        the_store().drafts.change(draft, toml, g.researcher.name, what, asked.form.taken)
-    return redirect(f"/surveys/{draft.id}/edit?part={part}", 303)
+    files, toml = before | asked.form.taken, file.toml
+    if asked.form.taken:  # a file of somebody else: see server.work.reading
+        toml, _ = reading.draft(toml, files, next(iter(asked.form.taken)))
+    survey = read_new(toml, files).survey
+    if survey.id != draft.id:
+        raise SurveyError(f"id: expected {draft.id}, which cannot change, got {survey.id}")
+    return part, toml

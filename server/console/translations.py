@@ -1,25 +1,24 @@
 """The translations of a draft, side by side, with what is missing."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from flask import g, redirect, render_template, request
-from werkzeug.datastructures import MultiDict
 from werkzeug.wrappers import Response as BaseResponse
 
-from analysis.core.errors import SurveyError
 from server.console.blueprint import blueprint
 from server.console.drafts import of_draft, the_draft
 from server.console.mistakes import note
 from server.editing.draft_file import DraftFile
-from server.editing.draft_view import STUDY, DraftView
+from server.editing.draft_view import STUDY, DraftView, Missing
 from server.editing.fields import Form, in_languages, translated
 from server.editing.grids import Grids, settle
-from server.editing.reading import read_new
+from server.editing.reading import kept, read_new
 from server.extensions import the_store
-from server.store.drafts import Outdated
+from server.store.drafts import Draft, Outdated
 
 #: The keys whose values are texts that can have several languages, and what they are called.
 TEXTS = {
@@ -90,7 +89,7 @@ def translations(survey_id: str) -> str:
 
 
 def _page(survey_id: str, typed: Mapping[str, list[Row]] | None = None) -> str:
-    """Return the page; the parts in `typed` show what somebody wrote that is not stored."""
+    """Return the page; the part in `typed` shows what somebody wrote that is not stored."""
     draft = the_draft(survey_id)
     file = DraftView(draft.toml)
     parts = [STUDY, *(f"question/{name}" for name in file.ids())]
@@ -117,62 +116,54 @@ def _heading(part: str, file: DraftView) -> str:
 
 @blueprint.post("/surveys/<survey_id>/translations")
 def translate(survey_id: str) -> BaseResponse | tuple[str, int]:
-    """Change the texts of all parts of a draft that were sent, except parts with mistakes.
+    """Change the texts of a part of a draft, as far as they are valid.
 
-    Parts with mistakes, and parts that somebody else has changed in the meantime, stay as they are
-    in the draft. The page has what was typed, so that nothing of it is lost.
+    What is not stored stands on the page as it was typed, so that nothing of it is lost.
     """
-    draft = the_draft(survey_id)
-    toml, written, typed, status = draft.toml, [], {}, 422
-    parts = zip(request.form.getlist("part"), request.form.getlist("seen"), strict=False)
-    for part, seen in parts:
-        file = DraftFile(toml)
-        before = file.data(part)
-        after = deepcopy(before)
-        form = Form(_of_part(part))
-        for row in rows_of(before, file.languages):
-            _set(after, row.path, translated(form, row.path, file.languages))
-        if after == before:
-            continue
-        try:
-            if DraftFile(draft.toml).seen(part) != seen:
-                raise Outdated(f"{draft.who} changed this in the meantime")
-            grids = Grids.of(file)
-            for key in after:
-                file.put(part, key, after[key])
-            settle(file, grids)
-            read_new(file.toml, the_store().drafts.files(draft.id))
-        except (Outdated, SurveyError) as error:
-            told = str(error).removeprefix("survey.toml: ")
-            note(part, f"{_heading(part, file)}: {told}. Your text is not saved yet; see below.")
-            typed[part] = list(rows_of(after, file.languages))
-            status = 409 if isinstance(error, Outdated) else 422
-        else:
-            toml = file.toml
-            written.append(part)
-    if written:
-        what = f"translated {written[0] if len(written) == 1 else f'{len(written)} parts'}"
-        try:
-            the_store().drafts.change(draft, toml, g.researcher.name, what)
-        except Outdated as error:
-            note("", f"{error}. Your text is not saved yet; save it again.")
-            typed |= {
-                part: list(rows_of(DraftView(toml).data(part), file.languages)) for part in written
-            }
-            status = 409
-    if typed:
-        return _page(survey_id, typed), status
-    return redirect(f"/surveys/{survey_id}/translations#{request.form.get('at', '')}", 303)
+    draft, part = the_draft(survey_id), request.form.get("part", "")
+    file = DraftView(draft.toml)
+    try:
+        typed = deepcopy(file.data(part))
+    except Missing as error:
+        note("", f"{error}. Its texts are not saved.")
+        return _page(survey_id), 409
+    form = Form(request.form)
+    paths = [row.path for row in rows_of(typed, file.languages)]
+    texts = {path: translated(form, path, file.languages) for path in paths}
+    for path, text in texts.items():
+        _set(typed, path, text)
+    refused: dict[str, ValueError | Outdated] = {}
+    try:
+        if typed != file.data(part) and file.seen(part) != request.form.get("seen", ""):
+            raise Outdated(f"{draft.who} changed this in the meantime")
+        toml, errors = kept(paths, partial(_translated, draft, part, texts))
+        refused |= errors
+        if toml != draft.toml:
+            the_store().drafts.change(draft, toml, g.researcher.name, f"translated {part}")
+    except Outdated as error:
+        refused[""] = error
+    if not refused:
+        return redirect(f"/surveys/{survey_id}/translations#{part}", 303)
+    for path, why in refused.items():
+        told = f"{_heading(part, file)}: {str(why).removeprefix('survey.toml: ')}"
+        note(f"{part}:{path}" if path else part, f"{told}. This is not saved yet.")
+    page = _page(survey_id, {part: list(rows_of(typed, file.languages))})
+    return page, 409 if "" in refused else 422
 
 
-def _of_part(part: str) -> MultiDict[str, str]:
-    """Return the texts that were sent of a part, by their paths."""
-    start = f"{part}:"
-    return MultiDict(
-        (name.removeprefix(start), text)
-        for name, text in request.form.items()
-        if name.startswith(start)
-    )
+def _translated(draft: Draft, part: str, texts: Mapping[str, Any], paths: Sequence[str]) -> str:
+    """Return the file of a draft with some of a part's texts changed; raise if it is no survey."""
+    file = DraftFile(draft.toml)
+    grids, data = Grids.of(file), deepcopy(file.data(part))
+    for path in paths:
+        _set(data, path, texts[path])
+    for key in data:
+        file.put(part, key, data[key])
+    settle(file, grids)
+    if file.toml == draft.toml:
+        return draft.toml
+    read_new(file.toml, the_store().drafts.files(draft.id))
+    return file.toml
 
 
 def _set(data: dict[str, Any], path: str, value: Any) -> None:

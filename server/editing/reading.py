@@ -1,13 +1,13 @@
 """Reading a draft: the survey that it would be, and what keeps it from being published."""
 
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from analysis.core.epsilon import MICRO
 from analysis.core.errors import SurveyError
@@ -186,3 +186,45 @@ def texts_of(
         for key, entry in value.items():
             named = place if key in ("questions", "options", "items") else f"{place} {key}"
             yield from texts_of(entry, languages, named.strip() or key)
+
+
+_Result = TypeVar("_Result")
+
+
+def kept(
+    paths: Sequence[str], attempt: Callable[[Sequence[str]], _Result]
+) -> tuple[_Result, dict[str, ValueError]]:
+    """Make as many of some changes as can be made together.
+
+    Parameters
+    ----------
+    paths
+        The names of the changes, in their order.
+    attempt
+        Makes some of them, or raises ValueError.
+
+    Returns
+    -------
+    tuple
+        The result of the last attempt that succeeded, and the error of each change that was not
+        made. A change may need another one, such as a minimum above the former maximum, so all are
+        tried together first, and what is refused is tried again after others.
+    """
+    try:
+        return attempt(paths), {}
+    except ValueError:
+        result, made, refused = attempt(()), list[str](), dict[str, ValueError]()
+    left = list(paths)
+    while left:
+        refused = {}
+        for path in left:
+            try:
+                result = attempt([*made, path])
+            except ValueError as error:
+                refused[path] = error
+            else:
+                made.append(path)
+        if len(refused) == len(left):
+            break
+        left = list(refused)
+    return result, refused

@@ -39,7 +39,7 @@ MOST_BODIES = 1024
 #: The paths to which researchers send survey files, the files that these name, or parts of them.
 #: A body there may be longer if its head shows an account. Few may come at the same time from each
 #: account, and none from anybody else, who could keep all others from sending any.
-UPLOADS = r"/surveys/(new|[a-z0-9-]{1,64}/edit)"
+UPLOADS = r"/surveys/(new|[a-z0-9-]{1,64}/(edit|translations))"
 LONGEST_UPLOAD, MOST_UPLOADS = 8 * 1024 * 1024, 4
 #: Seconds that a body may take; a device gives up after as many.
 DEADLINE = 30.0

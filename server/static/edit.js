@@ -8,7 +8,10 @@ const load = (method, address, body) => new Promise((resolve, reject) => {
   const request = new XMLHttpRequest();
   request.open(method, address);
   request.responseType = "document";
-  request.onload = () => resolve({ page: request.response, address: request.responseURL, isFine: request.status < 400, isConflict: request.status === 409 });
+  request.onload = () => resolve({
+    page: request.response, address: request.responseURL, isFine: request.status < 400,
+    isConflict: request.status === 409, isSignedOut: request.status === 401, isRefused: request.status === 403,
+  });
   request.onerror = () => reject(new Error("The server cannot be reached; nothing was stored."));
   request.send(body);
 });
@@ -69,19 +72,53 @@ function mark(page) {
   }
 }
 
+/** Says in place of other messages what became of a change; whoever reads it need not look for it. */
+function tell(text, ...more) {
+  const told = Object.assign(document.createElement("p"), { className: "panel complaint" });
+  told.append(text, ...more);
+  find("said").replaceChildren(told);
+}
+
+/** Nothing that was typed is lost while somebody signs in again in another tab. */
+function tellRefused(why) {
+  const link = Object.assign(document.createElement("a"), { href: "/login", target: "_blank", textContent: "Sign in in another tab" });
+  const again = Object.assign(document.createElement("button"), { type: "button", className: "small", textContent: "Save it now" });
+  again.addEventListener("click", async () => {
+    await renew();
+    for (const form of document.querySelectorAll("form[data-auto]")) {
+      if ([...form.elements].some(isTyped)) store(form);
+    }
+  });
+  tell(`${why} Your text still stands here, and is not saved. `, link, ", come back, and press ", again);
+}
+
+/** Takes the proof of a new session from this page as it is by now. */
+async function renew() {
+  const { page } = await load("GET", location.href);
+  const fresh = page?.querySelector("[name=csrf]")?.value;
+  for (const field of fresh ? document.querySelectorAll("[name=csrf]") : []) field.value = fresh;
+}
+
 /** Shows the parts that an answer has; after a mistake the form stays as it was typed. */
-function show({ page, address, isFine }, keeps, sent, isPressed) {
-  if (!page?.querySelector("[data-part]")) {
-    location.reload(); // for example after signing out
-    return;
-  }
+function show({ page, address, isFine, isSignedOut, isRefused: isForbidden }, keeps, sent, isPressed, place) {
+  if (isSignedOut || isForbidden) return tellRefused(isSignedOut ? "You are signed out." : page.body.textContent.trim());
+  if (!page?.querySelector("[data-part]")) throw new Error("The server has an error; nothing was stored.");
+  // A mistake in one field holds up no other.
+  const isPart = !isFine && ["part", "seen"].some((name) => {
+    const [now, was] = [page, document].map((one) => one.querySelector(`#form [name=${name}]`)?.value);
+    return now !== was;
+  });
   const isAdded = isFine && sent?.get("do") === "add";
   if (isAdded) document.querySelector(".add").reset();
-  for (const fresh of page.querySelectorAll("[data-part]")) {
+  // Translations have a form for each part: what others changed in another one stays unseen.
+  const isShown = ({ id }) => find("form") || [place, "said", "told"].includes(id);
+  for (const fresh of [...page.querySelectorAll("[data-part]")].filter(isShown)) {
     const old = find(fresh.id);
-    if (!isFine && fresh.id !== "said") {
-      const [seen, was] = [fresh, old].map((part) => part?.querySelector("[name=seen]"));
-      if (seen && was) was.value = seen.value;
+    if (!isFine && (fresh.id === place || !(isPart || fresh.id === "said"))) {
+      for (const name of ["part", "seen"]) {
+        const [now, was] = [fresh, old].map((part) => part?.querySelector(`[name=${name}]`));
+        if (now && was) was.value = now.value;
+      }
     } else if (old) {
       exchange(old, document.adoptNode(fresh), keeps, sent);
     }
@@ -95,7 +132,7 @@ function show({ page, address, isFine }, keeps, sent, isPressed) {
     return;
   }
   const [shown, next] = [document, page].map((one) => one.querySelector("iframe"));
-  if (shown.getAttribute("src") !== next.getAttribute("src")) shown.src = next.getAttribute("src");
+  if (shown && shown.getAttribute("src") !== next.getAttribute("src")) shown.src = next.getAttribute("src");
   if (sent?.get("do") === "delete") find("do-undo")?.focus();
   if (sent?.get("do") === "undo") document.querySelector("#list [aria-current]")?.focus();
   if (isAdded) document.querySelector("#form select, #form input:not([type=hidden]), #form textarea").focus();
@@ -109,7 +146,7 @@ function say(text) {
 }
 
 let waiting = Promise.resolve();
-// How many changes were sent, or wait to be, and whether one of them was not stored.
+// How many changes were sent, or wait to be, and whether the last of them was not stored.
 let unstored = 0;
 let isRefused = false;
 let latest = 0;
@@ -118,7 +155,7 @@ let unseen = 0;
 // After such a change nothing is stored by itself until a button says so.
 let isDisputed = false;
 /** Sends one thing after another, so that each knows what the one before has stored. */
-function send(method, address, collect, keeps = false, isPressed = false) {
+function send(method, address, collect, keeps = false, isPressed = false, place = "form") {
   latest += 1;
   const mine = latest;
   const isChange = method === "POST";
@@ -128,12 +165,14 @@ function send(method, address, collect, keeps = false, isPressed = false) {
   }
   waiting = waiting.then(async () => {
     if (isChange && mine <= unseen) return;
+    const isLost = isRefused && [...find("form")?.querySelector("form").elements ?? []].some(isTyped);
+    if (!isChange && isLost && !confirm("Something here is not saved. Leave it?")) return;
     const data = collect?.();
     // Only the last value that a slider passed counts.
     if (method === "GET" && mine !== latest) return;
     // The part may have another name by now, and was changed by the request before.
     for (const name of data ? ["part", "seen"] : []) {
-      data.set(name, document.querySelector(`#form [name=${name}]`).value);
+      data.set(name, (find("form") ?? find(place)).querySelector(`[name=${name}]`).value);
     }
     const isUndone = data?.get("do") === "undo";
     // Undoing concerns the draft as it was seen; figures concern the draft as it is by now.
@@ -142,26 +181,29 @@ function send(method, address, collect, keeps = false, isPressed = false) {
     if (answer.isConflict) [unseen, isDisputed] = [latest, true];
     else if (answer.isFine) isDisputed = false;
     if (isChange) isRefused = !answer.isFine;
-    show(answer, keeps, data, isPressed);
+    else if (answer.isFine) isRefused = false;
+    show(answer, keeps, data, isPressed, place);
   }).catch(({ message }) => {
     isRefused = isRefused || isChange;
-    const told = Object.assign(document.createElement("p"), { className: "panel complaint" });
-    told.textContent = message;
-    find("said").replaceChildren(told);
+    tell(message);
   }).finally(() => {
     unstored -= isChange ? 1 : 0;
-    if (isChange && !unstored) say(isRefused ? "Not saved" : "Saved");
+    if (isChange && !unstored) say(isRefused ? "Not all is saved" : "Saved");
   });
 }
 
 function store(form, button) {
   if (isDisputed && !button) return;
   const isSaved = form.hasAttribute("data-auto") && (button?.value ?? "save") === "save";
+  const place = form.closest("[data-part]").id;
   const sent = new FormData(form);
   if (button) sent.set(button.name, button.value);
   // What is saved is collected when its turn comes: fields may have other names by then.
-  const collect = () => (isSaved && document.querySelector("#form form") ? new FormData(document.querySelector("#form form")) : sent);
-  send("POST", form.action, collect, isSaved, Boolean(button));
+  const collect = () => {
+    const live = isSaved && find(place)?.querySelector("form");
+    return live ? new FormData(live) : sent;
+  };
+  send("POST", form.action, collect, isSaved, Boolean(button), place);
 }
 
 function tryOut(form) {
@@ -190,14 +232,14 @@ document.addEventListener("change", ({ target }) => {
   else if (form?.hasAttribute("data-try")) tryOut(form);
 });
 document.addEventListener("submit", (event) => {
-  if (!event.target.action.endsWith("/edit")) return;
+  if (!event.target.closest("[data-part]")) return;
   event.preventDefault();
   store(event.target, event.submitter);
 });
 // Shows another part of the draft without loading the whole page; any other page waits until all is stored.
 document.addEventListener("click", (event) => {
   const link = event.target.closest?.("a[href]");
-  const isPart = link?.getAttribute("href").startsWith("?part=");
+  const isPart = find("form") && link?.getAttribute("href").startsWith("?part=");
   const isLeft = unstored && link && !link.target && !link.getAttribute("href").startsWith("#");
   if (!(isPart || isLeft) || event.metaKey || event.ctrlKey || event.shiftKey) return;
   event.preventDefault();

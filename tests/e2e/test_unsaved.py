@@ -23,11 +23,12 @@ kind = "yes-no"
 text = {en = "Do you eat meat?", fr = ""}
 epsilon = 1
 """
+#: The field of a translation.
+FRENCH = '[id="question/meat:text.fr"]'
 #: Pages with a form that takes long to fill in, and a field there.
 FORMS = {
     "/surveys/new": "#title",
     "/surveys/ID/edit": "#new-text",
-    "/surveys/ID/translations": '[name="question/meat:text.fr"]',
     "/surveys/ID/pilot": "#made-up-number",
 }
 
@@ -94,17 +95,17 @@ def test_browser_asks_before_typed_text_is_left(
     assert asked == ["beforeunload"]
 
 
-def test_saved_translations_can_be_left_and_refused_ones_cannot(
+def test_translations_are_stored_by_themselves_and_refused_ones_stay(
     console: Page, collector: Collector, draft: str, asked: list[str]
 ) -> None:
     console.goto(f"{collector.url}/surveys/{draft}/translations")
-    field = console.locator('[name="question/meat:text.fr"]')
+    field = console.locator(FRENCH)
     field.fill("Mangez-vous de la viande ?")
-    console.get_by_role("button", name="Save all").first.click()
-    expect(console.get_by_text("All texts are translated")).to_be_visible()
     leave(console)
     expect(console).to_have_url(f"{collector.url}/surveys")
+    assert "Mangez-vous de la viande ?" in toml(collector, draft)
     console.goto(f"{collector.url}/surveys/{draft}/translations")
+    expect(console.get_by_text("All texts are translated")).to_be_visible()
     # If somebody else changed the question, nothing is stored, and the page has what was typed.
     store = Store(collector.database)
     before = store.drafts.get(draft)
@@ -113,12 +114,91 @@ def test_saved_translations_can_be_left_and_refused_ones_cannot(
     store.drafts.change(before, changed, "bob", "changed it")
     store.close()
     field.fill("Aimez-vous la viande ?")
-    console.get_by_role("button", name="Save all").first.click()
-    expect(console.locator("#mistakes")).to_be_visible()
+    field.blur()
+    expect(console.locator("#mistakes")).to_contain_text("bob changed this in the meantime")
+    expect(console.locator("#saving")).to_have_text("Not all is saved")
     assert asked == []
     leave(console)
     wait_for(console, lambda: asked == ["beforeunload"])
     expect(field).to_have_value("Aimez-vous la viande ?")
+    # Whoever saves it again replaces the other text.
+    console.locator('[id="question/meat"] button').click()
+    expect(console.locator("#saving")).to_have_text("Saved")
+    assert "Aimez-vous la viande ?" in toml(collector, draft)
+
+
+def test_a_mistake_holds_up_no_other_field_and_is_not_left_unasked(
+    console: Page, collector: Collector, draft: str, asked: list[str]
+) -> None:
+    console.goto(f"{collector.url}/surveys/{draft}/edit?part=study")
+    languages = console.locator("#languages")
+    console.get_by_text("Languages", exact=True).first.click()
+    languages.fill("English, French")
+    console.locator('[name="title.en"]').fill("The canteen")
+    console.locator('[name="title.fr"]').fill("La cantine")
+    console.locator('[name="title.fr"]').blur()
+    expect(console.locator("#saving")).to_have_text("Not all is saved")
+    wait_for(console, lambda: "La cantine" in toml(collector, draft))
+    assert "The canteen" in toml(collector, draft)
+    expect(languages).to_have_attribute("aria-invalid", "true")
+    console.locator("#list").get_by_role("link", name="Do you eat meat?").click()
+    wait_for(console, lambda: asked == ["confirm"])
+    expect(languages).to_have_value("English, French")
+    languages.fill("en, fr")
+    console.locator("#list").get_by_role("link", name="Do you eat meat?").click()
+    expect(console.locator('#form [name="text.en"]')).to_have_value("Do you eat meat?")
+    assert asked == ["confirm"]
+
+
+#: Pages that store what is typed, a field there, and the part of a draft that it is in.
+STORING = {"edit?part=question/meat": '#form [name="text.fr"]', "translations": FRENCH}
+
+
+@pytest.mark.provokes("401")
+@pytest.mark.parametrize("path", STORING)
+def test_typed_text_survives_a_session_that_ended(
+    console: Page, collector: Collector, draft: str, path: str
+) -> None:
+    console.goto(f"{collector.url}/surveys/{draft}/{path}")
+    console.context.clear_cookies()
+    field = console.locator(STORING[path])
+    field.fill("Mangez-vous ?")
+    field.blur()
+    told = console.locator("#said")
+    expect(told).to_contain_text("You are signed out")
+    expect(field).to_have_value("Mangez-vous ?")
+    with console.expect_popup() as opened:
+        told.get_by_role("link").click()
+    other = opened.value
+    other.get_by_label("Password or token").fill(collector.token)
+    other.get_by_role("button", name="Sign in").click()
+    expect(other.get_by_role("heading", name="Surveys", level=1)).to_be_visible()
+    told.get_by_role("button", name="Save it now").click()
+    expect(console.locator("#saving")).to_have_text("Saved")
+    assert "Mangez-vous ?" in toml(collector, draft)
+
+
+@pytest.mark.provokes("ERR_FAILED")
+@pytest.mark.parametrize("path", STORING)
+def test_typed_text_survives_a_server_that_does_not_answer(
+    console: Page, collector: Collector, draft: str, path: str
+) -> None:
+    console.goto(f"{collector.url}/surveys/{draft}/{path}")
+    console.route(re.compile("/(edit|translations)$"), lambda route: route.abort())
+    field = console.locator(STORING[path])
+    field.fill("Mangez-vous ?")
+    field.blur()
+    expect(console.locator("#said")).to_contain_text("The server cannot be reached")
+    expect(field).to_have_value("Mangez-vous ?")
+    console.unroute_all()
+    field.press("End")
+    field.press("!")
+    field.blur()
+    expect(console.locator("#saving")).to_have_text("Saved")
+    assert "Mangez-vous ?!" in toml(collector, draft)
+    console.go_back()
+    console.go_forward()
+    expect(field).to_have_value("Mangez-vous ?!")
 
 
 def test_the_editor_is_left_once_all_is_stored(

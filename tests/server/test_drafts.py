@@ -68,7 +68,7 @@ def test_translations_are_side_by_side_and_must_be_complete(
     assert post(browser, EDIT, **spoken).status_code == 303
     where = "/surveys/idea/translations"
     part = {"part": "question/one", "seen": seen(browser, "question/one")}
-    texts = {"question/one:text.en": "One?", "question/one:text.fr": "Un ?"}
+    texts = {"text.en": "One?", "text.fr": "Un ?"}
     assert post(browser, where, **part, **texts).status_code == 303
     assert 'text = {en = "One?", fr = "Un ?"}' in toml(store)
     spoken = fields(browser, "study") | {"languages": "en, fr, de", "do": "save"}
@@ -100,8 +100,7 @@ def test_equal_texts_in_two_languages_give_a_remark_and_no_error(
         ("question/one", {"text.en": "One?", "text.fr": "Un ?"}),
         ("question/two", {"text.en": "Two?", "text.fr": "Two?"}),
     ):
-        named = {f"{part}:{path}": text for path, text in texts.items()}
-        post(browser, where, part=part, seen=seen(browser, part), **named)
+        post(browser, where, part=part, seen=seen(browser, part), **texts)
     page = browser.get(where, **HTTPS).text
     told = "in fr the same as in en: not translated?"
     # The title is the same in all languages.
@@ -117,32 +116,28 @@ def test_equal_texts_in_two_languages_give_a_remark_and_no_error(
     assert browser.get(where, **HTTPS).text.count(told) == 2
 
 
-def test_all_typed_translations_are_saved_at_once_and_a_mistake_in_one_loses_none(
+def test_a_mistake_in_a_translation_holds_up_no_other_and_is_kept(
     signed_in: Browsers, store: Store
 ) -> None:
     browser, where = signed_in("ada"), "/surveys/idea/translations"
     post(browser, EDIT, **(fields(browser, "study") | {"languages": "en, fr", "do": "save"}))
-    parts = ["question/one", "question/two"]
-    sent = {
-        "part": parts,
-        "seen": [seen(browser, part) for part in parts],
-        "question/one:text.en": "One?",
-        "question/one:text.fr": "Un ?",
-        "question/two:text.en": "Two?",
-        "question/two:text.fr": "Deux {answer.nobody} ?",
-    }
+    post(browser, EDIT, **(fields(browser, "question/two") | {"help.en": "Say.", "do": "save"}))
+    sent = {"part": "question/two", "seen": seen(browser, "question/two"), "text.en": "Two?"}
+    sent |= {"text.fr": "Deux {answer.nobody} ?", "help.en": "Say.", "help.fr": "Dites."}
     answer = post(browser, where, **sent)
-    assert (answer.status_code, "Your text is not saved yet" in answer.text) == (422, True)
-    assert 'text = {en = "One?", fr = "Un ?"}' in toml(store)
+    assert (answer.status_code, "This is not saved yet" in answer.text) == (422, True)
     assert "Deux {answer.nobody} ?" in answer.text
+    assert 'help = {en = "Say.", fr = "Dites."}' in toml(store)
     assert "nobody" not in toml(store)
     # Changes that somebody else made meanwhile are not overwritten, and the typed text stays.
-    sent["question/two:text.fr"] = "Deux ?"
+    sent |= {"text.fr": "Deux ?", "seen": seen(browser, "question/two")}
     post(browser, EDIT, **(fields(browser, "question/two") | {"text.en": "Second?", "do": "save"}))
     answer = post(browser, where, **sent)
     assert (answer.status_code, "Deux ?" in answer.text) == (409, True)
     assert "Second?" in toml(store)
     assert "Deux ?" not in toml(store)
+    answer = post(browser, where, **sent | {"part": "question/gone"})
+    assert (answer.status_code, "not saved" in answer.text) == (409, True)
 
 
 def _version(browser: FlaskClient, survey: str = "idea") -> str:

@@ -101,7 +101,9 @@ def sessions(running: tuple[Server, Path]) -> list[str]:
         form = urlencode({"name": name, "password": password}).encode()
         signing_in = Request(f"{server.url}/login", form, {"Sec-Fetch-Site": "none"})
         with build_opener(Stay).open(signing_in, timeout=LONG) as answer:
-            headers.append("Cookie: " + answer.headers["Set-Cookie"].partition(";")[0])
+            cookies = answer.headers.get_all("Set-Cookie", [])
+            (session,) = [one for one in cookies if one.startswith("__Host-deniable=")]
+            headers.append("Cookie: " + session.partition(";")[0])
     return headers
 
 
