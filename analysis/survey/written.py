@@ -81,7 +81,8 @@ def _entry(
     mechanism = entry["mechanism"]
     if MECHANISMS[mechanism["name"]].parameters is None:
         table["epsilon"] = entry["epsilon"]
-    if len(mechanism) > 1 or MECHANISMS[mechanism["name"]].parameters is not None or names:
+    is_named = names or len(mechanism) > 1 or "delta" in entry
+    if is_named or MECHANISMS[mechanism["name"]].parameters is not None:
         table["mechanism"] = dict(mechanism) if len(mechanism) > 1 else mechanism["name"]
     more = ("epsilon_forever", "stable", *WISHES)
     return table | {key: entry[key] for key in more if key in entry}

@@ -254,9 +254,8 @@ def test_templates_are_of_the_second_format(name: str) -> None:
 
 
 def test_a_copy_of_a_survey_keeps_its_format(tmp_path: Path) -> None:
-    for number, file in enumerate(
-        [EARLIER / "noise-and-memory.toml", EARLIER / "working-conditions.toml"]
-    ):
+    names = ("noise-and-memory", "noise-with-delta", "working-conditions")
+    for number, file in enumerate(EARLIER / f"{name}.toml" for name in names):
         survey = read_survey(file)
         copy = tmp_path / f"{number}.toml"
         tables, _ = survey_tables(survey)
