@@ -59,6 +59,15 @@ def parsed(text: str, path: str) -> dict[str, Any]:
         raise SurveyError(f"{path}: not a survey: tables or lists nested too deeply") from None
 
 
+def exact(value: Any) -> Any:
+    """Return values as TOML is parsed, with exact decimals."""
+    if isinstance(value, float):
+        return Decimal(repr(value))
+    if isinstance(value, dict):
+        return {key: exact(one) for key, one in value.items()}
+    return [exact(one) for one in value] if isinstance(value, list) else value
+
+
 #: Characters that no text needs, and that many programs take for its end or for a command.
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 

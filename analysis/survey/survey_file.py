@@ -60,11 +60,11 @@ def survey_of(document: dict[str, Any], place: str, folder: Path) -> Survey:
     folder : Path
         The folder of the files that it names.
     """
-    return freeze(_read(Table(document, place, folder=folder)), place)
+    return freeze(spec_of(Table(document, place, folder=folder)), place)
 
 
-def _read(table: Table) -> dict[str, Any]:
-    """Return the checked form of a whole file."""
+def spec_of(table: Table) -> dict[str, Any]:
+    """Return the checked form of a whole file; errors are those of `read_survey`."""
     table.format = table.take(
         "format",
         lambda value: type(value) is int and value in FORMATS,

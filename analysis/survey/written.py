@@ -1,15 +1,19 @@
 """The tables of a survey file from a frozen survey. They freeze to the same version."""
 
+import json
 from base64 import b64decode
 from collections.abc import Mapping
 from datetime import date
 from typing import Any
 
+from analysis.core.memory import NEW_MEMORY
 from analysis.mechanisms import MECHANISMS
 from analysis.survey.digest import NOTE
+from analysis.survey.document import Table, exact
 from analysis.survey.kinds import KINDS
 from analysis.survey.logic import written
 from analysis.survey.survey import PILOT, WISHES, Survey
+from analysis.survey.survey_file import spec_of
 
 #: The keys that a survey file and a frozen survey write in the same form.
 _OF_STUDY = (
@@ -52,6 +56,27 @@ def survey_tables(survey: Survey, names: bool = False) -> tuple[dict[str, Any], 
         tables["together"] = [dict(table) for table in spec["together"]]
     assert PILOT not in tables
     return tables, files
+
+
+def check_written(spec: Mapping[str, Any]) -> None:
+    """Raise ValueError, or another error, unless a survey file can freeze to this checked form.
+
+    A frozen survey from elsewhere may lack a text, or have a number in place of true. Then `thaw`
+    or a table of its results can fail, or take all memory. Images are not checked, since only pages
+    show them.
+    """
+    spec = {key: value for key, value in spec.items() if key not in ("logo", PILOT)}
+    spec["questions"] = [
+        {key: value for key, value in entry.items() if key != "image"}
+        for entry in spec["questions"]
+    ]
+    tables, _ = survey_tables(Survey(spec, "", ()))
+    again = spec_of(Table(exact(tables), "file"))
+    for entry, stated in zip(again["questions"], spec["questions"], strict=True):
+        added = {key: stated[key] for key in ("mechanism", *NEW_MEMORY) if key in stated}
+        entry |= {**added, **entry}
+    if json.dumps(again, sort_keys=True) != json.dumps(spec, sort_keys=True):
+        raise ValueError("expected what a survey file freezes to, got other keys or values")
 
 
 def _filed(name: str, image: Mapping[str, Any], files: dict[str, bytes]) -> str:

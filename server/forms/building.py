@@ -13,6 +13,7 @@ import tomlkit
 
 from analysis.core.errors import SurveyError
 from analysis.survey.digest import NOTE
+from analysis.survey.document import exact
 from analysis.survey.logic import written
 from analysis.survey.piping import KEYS as PIPED
 from analysis.survey.survey import FORMATS, Survey
@@ -319,7 +320,7 @@ def _read(form: Form, questions: list[dict[str, Any]]) -> Survey:
     """Return a survey of these questions as its file would be read; raise SurveyError."""
     document = {**_head(form), "questions": [_undesigned(deepcopy(one)) for one in questions]}
     with tempfile.TemporaryDirectory() as folder:
-        return survey_of(_exact(document), NAME, Path(folder))
+        return survey_of(exact(document), NAME, Path(folder))
 
 
 def _undesigned(data: dict[str, Any]) -> dict[str, Any]:
@@ -338,15 +339,6 @@ def _undesigned(data: dict[str, Any]) -> dict[str, Any]:
         one == one.to_integral_value() for one in (low, high, step)
     )
     return data | {"min": 0, "max": 1, "step": 1} if fits and are_whole else data
-
-
-def _exact(value: Any) -> Any:
-    """Return values as TOML is parsed, with exact decimals."""
-    if isinstance(value, float):
-        return Decimal(repr(value))
-    if isinstance(value, dict):
-        return {key: _exact(one) for key, one in value.items()}
-    return [_exact(one) for one in value] if isinstance(value, list) else value
 
 
 def _head(form: Form) -> dict[str, Any]:

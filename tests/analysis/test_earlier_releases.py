@@ -19,6 +19,7 @@ import rfc8785
 
 from analysis.survey.freeze import thaw
 from analysis.survey.survey_file import read_survey
+from analysis.survey.written import check_written
 
 FOLDER = Path(__file__).parent / "earlier_releases"
 FILES = sorted(FOLDER.glob("*/*.toml"))
@@ -52,6 +53,7 @@ def test_a_file_of_an_earlier_release_freezes_as_it_did_then(file: Path) -> None
     assert bool(designed) != ("version" in frozen)
     if not designed:
         assert (survey.version, survey.terms) == (frozen["version"], frozen["terms"])
+    check_written(data["survey"])
     assert thaw(json.loads(json.dumps(data)), survey.version).terms == survey.terms
 
 

@@ -22,7 +22,7 @@ from analysis.core.errors import DataError
 from analysis.study.tally.reading import read_tally
 from analysis.study.tally.statement import hash_of
 from analysis.survey.simulate import made_up_answers, payloads
-from analysis.survey.survey import Survey
+from analysis.survey.survey import Survey, version_of
 from analysis.survey.survey_file import read_survey
 from server.deliver import to_store
 from server.store import Store
@@ -341,6 +341,22 @@ def test_a_changed_byte_is_found(tmp_path: Path, two: list[Path]) -> None:
     assert "the file was changed" in refused("tally", "merge", *two)
     for missing in (tmp_path / "none.json", tmp_path):
         assert "cannot be read" in refused("tally", "merge", missing, two[1])
+
+
+def test_a_frozen_survey_that_no_file_freezes_to_is_refused(two: list[Path]) -> None:
+    data = json.loads(two[0].read_text())
+    other = "expected what a survey file freezes to"
+    for key, value, told in (
+        ("text", 1, 'file: question ".*": text must be a text that is not empty, got 1'),
+        ("options", [{"id": "yes"}, {"id": "no"}], other),
+        ("no_answer", 10**9, other),
+    ):
+        frozen = copy.deepcopy(data["survey"])
+        frozen["survey"]["questions"][0][key] = value
+        version = version_of(frozen)
+        content = _changed({**data, "version": version}, "survey", to=frozen)
+        with pytest.raises(DataError, match=f"^x.json: survey: .*{told}"):
+            read_tally("x.json", content)
 
 
 def _paths(data: Any) -> Iterator[list[Any]]:

@@ -29,7 +29,7 @@ from analysis.study.bundle.package import DESCRIPTIONS, description
 from analysis.study.bundle.study import BundledStudy, recounted
 from analysis.study.methods import Fieldwork
 from analysis.study.tally.cells import read_cells
-from analysis.survey.freeze import thaw
+from analysis.study.tally.json_file import read_frozen
 from analysis.survey.survey import Survey
 
 #: The form of a release's number (PEP 440).
@@ -111,7 +111,11 @@ def read_bundle(data: bytes) -> tuple[BundledStudy, Verified]:
     _check_hashes(package, found)
     check_container(data, found)
     survey = _read(
-        "survey.json", found, lambda text: thaw(json.loads(text), package["deniable"]["version"])
+        "survey.json",
+        found,
+        lambda text: read_frozen(
+            {**json.loads(text), "version": str(package["deniable"]["version"])}
+        ),
     )
     study = _read(DESCRIPTION, found, lambda _: _stated(package, survey))
     tallies = _read("tallies.json", found, lambda text: read_cells(survey, json.loads(text)))

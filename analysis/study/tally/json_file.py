@@ -7,6 +7,7 @@ from typing import Any
 from analysis.core.errors import DataError, shown
 from analysis.survey.freeze import thaw
 from analysis.survey.survey import Survey, version_of
+from analysis.survey.written import check_written
 
 #: The largest file, in bytes. The tally of a question of texts can have a million cells.
 LARGEST = 1 << 28
@@ -73,4 +74,5 @@ def read_frozen(data: Any) -> Survey:
         )
     frozen = {"survey": data["survey"], "randomizers": data["randomizers"]}
     stated = data.get("version")
+    check_written(data["survey"])
     return thaw(frozen, version_of(frozen) if stated is None else stated)
