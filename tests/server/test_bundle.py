@@ -196,6 +196,10 @@ def test_a_changed_member_is_named_though_its_hash_was_changed_with_it(zipped: b
             # The changed report is possible, but it is not the one that was tallied.
             also = {"reports.csv": "tallies.json: "}.get(name, f"{name}: ")
             assert told.startswith((f"{name}: ", also)), (place, told)
+    rows = members["estimates.csv"]
+    for content in (b"", b"\xff", rows.removesuffix(b",0\n"), rows + b"x" * 2**18):
+        told = complaint(packed(members | {"estimates.csv": content}))
+        assert told.startswith("estimates.csv: ")
 
 
 def test_reports_in_another_order_are_refused(zipped: bytes) -> None:

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from hashlib import sha256
 from importlib.metadata import version
 from math import isclose
@@ -51,7 +52,7 @@ _NEAR, _NEAR_ZERO = 1e-6, 1e-9
 #: The errors that reading a damaged or foreign member can raise.
 _UNREADABLE = (
     *(ValueError, TypeError, LookupError, AttributeError, ArithmeticError),
-    *(RecursionError, MemoryError),
+    *(RecursionError, MemoryError, csv.Error),
 )
 
 
@@ -139,7 +140,7 @@ def read_bundle(data: bytes) -> tuple[BundledStudy, Verified]:
         if name in DESCRIPTIONS:
             # It states the hashes of the members that were found, not of those just made.
             made[name] = description(name, study, found)
-        _compare(name, found[name], made[name], all_columns=is_ours)
+        _read(name, found, partial(_compare, name, made[name].decode(), is_ours))
     compared += [] if is_ours else _compared_programs(release, found)
     compared += ["survey.json", "tallies.json"]  # read and checked above
     return study, Verified(
@@ -258,7 +259,7 @@ def _reports(survey: Survey, text: str) -> list[dict[str, Any]]:
     return reports
 
 
-def _compare(name: str, stated: bytes, made: bytes, all_columns: bool) -> None:
+def _compare(name: str, made: str, all_columns: bool, stated: str) -> None:
     """Raise DataError unless a member equals the one made anew, up to the last digits of numbers.
 
     Another release can have other columns. Without `all_columns`, only common columns are compared.
@@ -268,7 +269,7 @@ def _compare(name: str, stated: bytes, made: bytes, all_columns: bool) -> None:
     told = f"{name}: expected what follows from the survey and its reports, got another"
     if not name.endswith(".csv"):
         raise DataError(f"{told} text")
-    tables = [list(csv.reader(io.StringIO(each.decode()))) for each in (stated, made)]
+    tables = [list(csv.reader(io.StringIO(each))) for each in (stated, made)]
     _check_header(name, tables[0][0], _COLUMNS if name == "estimates.csv" else ())
     if len(tables[0]) != len(tables[1]):
         raise DataError(f"{told} number of rows, {len(tables[0]) - 1:,} for {len(tables[1]) - 1:,}")
