@@ -9,6 +9,7 @@ that into the tree of a survey file, by the kinds and the options of the questio
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from math import isinf
 from typing import Any, ClassVar, Protocol
 
 #: The most parentheses in each other, more than anyone writes.
@@ -240,5 +241,7 @@ def _in_order(sign: str, known: Known, value: Any, name: str) -> list[Any]:
 
 
 def short(number: float) -> int | float:
-    """Return a number as an integer if it is one."""
+    """Return a number as an integer if it is one; raise `Untold` if it is infinite."""
+    if isinf(number):
+        raise Untold("one of its numbers is too large")
     return int(number) if float(number).is_integer() else number

@@ -14,7 +14,7 @@ def parsed(content: bytes, name: str) -> Any:
         value = json.loads(content.decode("utf-8-sig"))
         # Halves of characters, as JSON can have them, cannot be written to any file.
         text = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
-        return json.loads(text)
+        return json.loads(text, parse_constant=lambda _: None)  # NaN, and what is above 10³⁰⁸
     except RecursionError:
         raise FormError(f"{name}: expected JSON that is not nested too deeply") from None
     except ValueError as error:

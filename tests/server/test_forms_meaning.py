@@ -208,6 +208,8 @@ def test_long_texts_and_lists_are_read_in_time() -> None:
         (b'{"elements": [{"type": "boolean", "name": "\\ud800"}]}', "x.json"),
         (b"survey,,\n,type,name,label,parameters\n,range,r,R,start=1.2.3\n", "x.csv"),
         (b"survey,,\n,type,name,label,constraint\n,integer,r,R,. > 0.5 and . < 9.5\n", "x.csv"),
+        (b"survey\n,type,name,label,constraint\n,integer,r,R,. > " + b"9" * 400, "x.csv"),
+        (b'{"elements": [{"type": "slider", "name": "a", "max": 1e400}]}', "x.json"),
     ],
 )
 def test_strange_values_cause_no_tracebacks(content: bytes, name: str) -> None:
