@@ -159,12 +159,14 @@ def _received(source: IO[bytes]) -> bytes:
 def main() -> None:
     """Wait for files, and start a process for those of each request."""
     os.nice(5)
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # openpyxl prints which styles a workbook lacks
     while select.select([sys.stdin.buffer], [], [], _IDLE)[0]:
         try:
             what = _received(sys.stdin.buffer)
         except EOFError:
             return
-        _send(sys.stdout.buffer, _limited(what))
+        _send(answers, _limited(what))
 
 
 def _limited(what: bytes) -> bytes:

@@ -104,6 +104,13 @@ def test_if_the_process_itself_ends_the_next_file_is_read(
     assert upload(browser, ("other.toml", other.encode())).status_code == 303
 
 
+def test_lines_that_a_library_prints_are_no_part_of_an_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    limits_of(monkeypatch, "reading._READERS['imported'] = lambda *_: print('lacks', flush=True)")
+    assert reading.imported(b"", "form.xlsx", None) is None
+
+
 def test_no_page_reads_a_questionnaire_of_another_tool_itself() -> None:
     readers = {"read_form", "openpyxl", "pyxform", "ElementTree", "csv_to_dict"}
     for path in CONSOLE.glob("*.py"):
