@@ -49,7 +49,7 @@ def build(form: Form, wanted: Wanted | None = None) -> Imported:
     entries: dict[int, Entry] = {}
     told: dict[int, Row] = {}
     found: list[Found] = []
-    taken = list[str]()
+    taken = set[str]()
     for place, item in enumerate(form.items):
         if isinstance(item, Row):
             told[place] = item
@@ -67,16 +67,19 @@ def build(form: Form, wanted: Wanted | None = None) -> Imported:
         if lacks:
             told[place] = _row(item, REFUSED, item.unbounded)
             continue
+        if len(entries) >= MOST_ENTRIES:
+            more = f"a survey has at most {MOST_ENTRIES} questions and notes"
+            told[place] = _row(item, REFUSED, more)
+            continue
         if len(item.options) > MOST_OPTIONS:
             told[place] = _row(item, REFUSED, f"it has more than {MOST_OPTIONS:,} options")
             continue
         entry = entry_of(item, taken)
         why = _mistake(form, entry)
-        if why or len(entries) >= MOST_ENTRIES:
-            more = f"a survey has at most {MOST_ENTRIES} questions and notes"
-            told[place] = _row(item, REFUSED, why or more)
+        if why:
+            told[place] = _row(item, REFUSED, why)
             continue
-        taken.append(entry.data["id"])
+        taken.add(entry.data["id"])
         entries[place] = entry
     _join(entries)
     for place, why in _refused(form, entries):
@@ -283,6 +286,9 @@ def _refused(form: Form, entries: dict[int, Entry]) -> Iterator[tuple[int, str]]
     """
     left = dict(entries)
     while left:
+        if all(entry.asked.kind == NOTE for entry in left.values()):
+            yield from ((place, "no question is imported") for place in left)
+            return
         try:
             _read(form, [entry.data for entry in left.values()])
             return

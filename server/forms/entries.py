@@ -1,7 +1,7 @@
 """Tables of a survey file that are made of questions of another tool."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,7 +28,7 @@ class Entry:
     changes: list[str] = field(default_factory=list)
 
 
-def entry_of(asked: Asked, taken: Sequence[str]) -> Entry:
+def entry_of(asked: Asked, taken: Collection[str]) -> Entry:
     """Return the table of a question, with ids that a survey file can have."""
     name = free_id(plain_id(asked.name), taken)
     entry = Entry(asked, {"id": name, "kind": asked.kind, "text": asked.text})

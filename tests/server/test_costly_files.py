@@ -92,3 +92,16 @@ def test_a_workbook_is_not_read_up_to_the_size_that_it_claims() -> None:
     lines = run_within_cpu(SHEETS, stdin=json.dumps(books).encode()).splitlines()
     assert len(lines) == len(told)
     assert all(text in line for text, line in zip(told.values(), lines, strict=True))
+
+
+MANY = """import sys
+from server.forms import read_form
+rows = [b",note,a,A"] * 1_000
+print(read_form(b"\\n".join([b"survey", b",type,name,label", *rows]), "notes.csv").questions)
+grid = b'{"type": "matrix", "name": "a", "columns": ["b", "c"], "rows": [' + b"0," * 4_900 + b"0]}"
+print(read_form(b'{"elements": [' + grid + b"]}", "grid.json").questions)
+"""
+
+
+def test_questions_and_notes_of_the_same_name_are_read() -> None:
+    assert run_within_cpu(MANY) == "0\n1000\n"
