@@ -146,7 +146,10 @@ def _frozen(document: dict[str, Any], folder: Path, problems: Sequence[str]) -> 
         return Reading(survey_of(deepcopy(document), NAME, folder), tuple(problems))
     except SurveyError as error:
         privacy = document.get("privacy")
-        if not isinstance(privacy, dict) or "cap" not in privacy:
+        if not isinstance(privacy, dict):
+            raise
+        cap: Any = privacy.get("cap")
+        if type(cap) not in (int, Decimal) or not Decimal(cap).is_finite():
             raise
         capless = {**document, "privacy": {**privacy}}
         del capless["privacy"]["cap"]
@@ -154,9 +157,11 @@ def _frozen(document: dict[str, Any], folder: Path, problems: Sequence[str]) -> 
             survey = survey_of(capless, NAME, folder)
         except SurveyError:
             raise error from None
-        cap = Decimal(str(privacy["cap"]))
-        told = f"the cap of {cap} is too low: one wave costs ε = {wave_total(survey):f}"
-        return Reading(survey, (*problems, told), cap)
+        total = wave_total(survey)
+        if cap > total:
+            raise error from None
+        told = f"the cap of {cap} is too low: one wave costs ε = {total:f}"
+        return Reading(survey, (*problems, told), Decimal(cap))
 
 
 def _complete(document: dict[str, Any]) -> Iterator[str]:

@@ -143,6 +143,12 @@ def test_a_draft_that_pages_cannot_read_at_once_is_refused() -> None:
         read_new(long, {})
 
 
+@pytest.mark.parametrize("cap", ["[]", "true", "nan", '"1"', "1e400"])
+def test_a_cap_that_is_no_number_is_an_error_and_not_too_low(cap: str) -> None:
+    with pytest.raises(SurveyError, match="cap must be a number of at"):
+        read_new(f"{IDEA}[privacy]\ncap = {cap}\n", {})
+
+
 def test_the_editor_stores_no_text_that_makes_a_draft_too_long(
     signed_in: Browsers, store: Store
 ) -> None:
