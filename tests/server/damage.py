@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass
+from datetime import date
 from random import Random
 from typing import Any
 from xml.etree import ElementTree
@@ -45,6 +46,8 @@ def _toml_value(value: Any) -> str:
         return f"{{{', '.join(pairs)}}}"
     if isinstance(value, list):
         return f"[{', '.join(map(_toml_value, value))}]"
+    if isinstance(value, date):
+        return value.isoformat()
     return json.dumps(value).replace("NaN", "nan").replace("Infinity", "inf")
 
 

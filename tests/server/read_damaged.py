@@ -91,6 +91,8 @@ JOINT = """
 format = 2
 title = "One draw"
 id = "one-draw"
+closes = 2030-12-31
+delete_reports_after = 2031-12-31
 [[together]]
 id = "both"
 questions = ["yes", "sure"]
