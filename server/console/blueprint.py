@@ -14,6 +14,7 @@ from analysis.estimate.intervals import INTERVALS as KNOWN_INTERVALS
 from analysis.survey.document import ID
 from server import access
 from server.console.mistakes import Mistake, is_page, marked, note, refused, told
+from server.console.sent import note_sent, proof, sent_before
 from server.console.typed import whole_number
 from server.extensions import the_store
 from server.headers import for_forms
@@ -25,6 +26,8 @@ from server.stored_results import Missing, StoredWave, Withheld, asked_now
 
 blueprint = Blueprint("research", __name__)
 blueprint.after_request(refused)
+blueprint.after_request(note_sent)
+blueprint.add_app_template_global(proof)
 blueprint.context_processor(told)
 blueprint.add_app_template_filter(marked)
 
@@ -36,6 +39,8 @@ INTERVALS = ("clopper-pearson", *(one for one in KNOWN_INTERVALS if one != "clop
 LONGEST_FORM = 16 * 1024
 
 
+#: Views that know themselves whether a form was sent before.
+_KNOWN_BY_VIEW = ("research.invite",)
 #: Where accounts are let in that have no second factor although all need one.
 _WITHOUT_FACTOR = ("/account", "/account/second-factor", "/logout", "/sign-out-everywhere")
 
@@ -78,7 +83,8 @@ def let_in() -> BaseResponse | None:
     if researcher.role not in roles:
         access.refuse(roles)
     _check_scope(route.scope, request.view_args or {})
-    return None
+    before = sent_before() if is_change and rule.endpoint not in _KNOWN_BY_VIEW else None
+    return _told(before, 409) if isinstance(before, str) else before
 
 
 def _roles(who: str) -> Sequence[str]:

@@ -1,7 +1,10 @@
 """Fieldwork: open and close a study, hand out links, and see how far it has come."""
 
 import csv
+import hashlib
+import hmac
 import io
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -12,21 +15,25 @@ from werkzeug.wrappers import Response as BaseResponse
 from analysis.core.epsilon import MICRO
 from analysis.estimate.plausibility import UNLIKE
 from server import access, addresses
-from server.clock import today
+from server.clock import now, today
 from server.console.blueprint import blueprint
 from server.console.costs import USUAL
 from server.console.live import EVERY, follow, state_of_fieldwork, told_of_wave
-from server.console.mistakes import Mistake, again
+from server.console.mistakes import Mistake, again, is_page
 from server.console.precision import precision
+from server.console.sent import TOKEN, new_token
 from server.console.study import asked_number, study_page
 from server.console.surveys import shown_in
 from server.editing.spending import up, waves_within
 from server.extensions import the_store
 from server.intake.invitations import ISSUER
+from server.store import Store
 from server.store.studies import DELETED
 from server.store.surveys import Open
 from server.stored_results import Missing, StoredWave, asked_now
 
+#: The form of a token from which links are made, so that nobody can guess them.
+_LONG_TOKEN = re.compile(r"[A-Za-z0-9_-]{32}")
 #: The most links that are made at once.
 MOST_LINKS = 100_000
 #: The most respondents that can be planned.
@@ -42,6 +49,49 @@ class Invited:
     wave: int
     invited: int
     shown: int
+
+
+@dataclass(frozen=True)
+class Links:
+    """The links that a form makes. They follow from its token, which only its page has.
+
+    So the server stores none of them, and the page can download them again.
+    """
+
+    form: str
+    survey: str
+
+    @property
+    def key(self) -> bytes:
+        """The name under which the store knows that this form made links."""
+        return hashlib.sha256(f"links {self.survey} {self.form}".encode()).digest()
+
+    def tokens(self, number: int) -> list[str]:
+        """Return the tokens of so many links."""
+        return [
+            ISSUER.issue(
+                hmac.digest(self.form.encode(), f"{self.survey} {place}".encode(), "sha256")[:16]
+            )
+            for place in range(number)
+        ]
+
+    def made(self, store: Store) -> tuple[int, int] | None:
+        """Return for which wave this form made links, and how many; None if it has made none."""
+        wave, _, number = (store.sent_forms.told(self.key) or "").partition(" ")
+        return (int(wave), int(number)) if number else None
+
+    def make(self, store: Store, wave: int, number: int) -> tuple[int, int]:
+        """Make links for a wave, and return the wave and their number."""
+        if not _LONG_TOKEN.fullmatch(self.form):
+            raise Missing("form: expected the token of a form that this server made")
+        if store.sent_forms.begin(self.key, now()) is None:
+            access.record("invite", f"{self.survey}, wave {wave}, {number}")
+            store.invitations.add(self.survey, wave, map(ISSUER.key, self.tokens(number)))
+            store.sent_forms.end(self.key, f"{wave} {number}")
+        made = self.made(store)
+        if made is None:
+            abort(409, "This form is being sent already.")
+        return made
 
 
 def address_of(survey_id: str) -> str:
@@ -168,19 +218,36 @@ def delete(survey_id: str) -> BaseResponse:
 
 @blueprint.post("/surveys/<survey_id>/invitations")
 @again(fieldwork)
-def invite(survey_id: str) -> Response:
-    """Make links with which one person each can answer once, and give them as a file, once."""
-    store = the_store()
-    current = _by_invitation(survey_id)
-    number, address = asked_number("links", MOST_LINKS), _asked_address()
-    tokens = [ISSUER.issue() for _ in range(number)]
-    access.record("invite", f"{survey_id}, wave {current.wave}, {number}")
-    store.invitations.add(survey_id, current.wave, map(ISSUER.key, tokens))
+def invite(survey_id: str) -> Response | str:
+    """Make links with which one person each can answer once; give them to whoever has the form.
+
+    A form that is sent again makes no more of them. It can take back those that it made, and make
+    new ones instead.
+    """
+    store, current = the_store(), _by_invitation(survey_id)
+    links, wish = Links(request.form.get(TOKEN) or new_token(), survey_id), request.form.get("do")
+    made, address = links.made(store), _asked_address()
+    if made is not None and wish == "renew":
+        access.record("revoke links", f"{survey_id}, wave {made[0]}, {made[1]}")
+        for token in links.tokens(made[1]):
+            store.invitations.revoke(survey_id, ISSUER.key(token))
+        store.sent_forms.end(links.key, "")
+        links = Links(new_token(), survey_id)
+        made = links.make(store, current.wave, made[1])
+        return _page(current, links=links, links_made=made, links_are_new=True)
+    if made is not None and wish != "download":
+        return _page(current, links=links, links_made=made, links_are_new=False)
+    if made is None:
+        if wish == "download" or store.sent_forms.told(links.key) is not None:
+            abort(409, "The links of this form were taken back, or are made right now.")
+        made = links.make(store, current.wave, asked_number("links", MOST_LINKS))
+        if is_page():
+            return _page(current, links=links, links_made=made, links_are_new=True)
     out = io.StringIO()
     rows = csv.writer(out, lineterminator="\n")
     rows.writerow(("survey", "wave", "link"))
     rows.writerows(
-        (survey_id, current.wave, f"{address}/s/{survey_id}#{token}") for token in tokens
+        (survey_id, made[0], f"{address}/s/{survey_id}#{token}") for token in links.tokens(made[1])
     )
     response = Response(out.getvalue(), content_type="text/csv; charset=utf-8")
     name = f"{survey_id}-links.csv"

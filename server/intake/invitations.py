@@ -4,6 +4,7 @@ import hashlib
 import secrets
 import threading
 import time
+from base64 import urlsafe_b64encode
 from collections.abc import Callable
 from string import ascii_lowercase, ascii_uppercase, digits
 from typing import Protocol
@@ -23,8 +24,11 @@ class TokenIssuer(Protocol):
     instead of marking issued ones, and nothing else would change.
     """
 
-    def issue(self) -> str:
-        """Return a new token for the fragment of a link, of ASCII letters, digits, - and _."""
+    def issue(self, bits: bytes | None = None) -> str:
+        """Return a token for the fragment of a link, of ASCII letters, digits, - and _.
+
+        It is made of 128 `bits`, by default of random ones.
+        """
 
     def key(self, token: str) -> bytes:
         """Return what the store marks as used, from which nobody can compute the token."""
@@ -61,8 +65,9 @@ class RandomTokens:
     check digits, stay valid.
     """
 
-    def issue(self) -> str:
-        token = secrets.token_urlsafe(16)
+    def issue(self, bits: bytes | None = None) -> str:
+        drawn = secrets.token_bytes(16) if bits is None else bits
+        token = urlsafe_b64encode(drawn).rstrip(b"=").decode()
         return token + check_digits(token)
 
     def key(self, token: str) -> bytes:

@@ -190,10 +190,15 @@ function send(method, address, collect, keeps = false, isPressed = false, place 
     unstored -= isChange ? 1 : 0;
     if (isChange && !unstored) say(isRefused ? "Not all is saved" : "Saved");
   });
+  return waiting;
 }
 
+// A double click on one of these means one press.
+const once = ["add", "copy", "delete", "together", "apart"];
+const underWay = new Set();
+
 function store(form, button) {
-  if (isDisputed && !button) return;
+  if ((isDisputed && !button) || underWay.has(button?.value)) return;
   const isSaved = form.hasAttribute("data-auto") && (button?.value ?? "save") === "save";
   const place = form.closest("[data-part]").id;
   const sent = new FormData(form);
@@ -203,7 +208,8 @@ function store(form, button) {
     const live = isSaved && find(place)?.querySelector("form");
     return live ? new FormData(live) : sent;
   };
-  send("POST", form.action, collect, isSaved, Boolean(button), place);
+  if (once.includes(button?.value)) underWay.add(button.value);
+  send("POST", form.action, collect, isSaved, Boolean(button), place).then(() => underWay.delete(button?.value));
 }
 
 function tryOut(form) {

@@ -19,6 +19,7 @@ from server.store.log import Log
 from server.store.places import Place
 from server.store.researchers import Access, Researchers
 from server.store.rules import Rules
+from server.store.sent_forms import SentForms
 from server.store.studies import Studies
 from server.store.work import Work
 
@@ -85,6 +86,7 @@ class Store:
         self.access = Access(self.database)
         self.factors = Factors(self.database)
         self.rules = Rules(self.database)
+        self.sent_forms = SentForms(self.database)
         self.work = Work(self.database)
         self.drafts = Drafts(self.database)
 

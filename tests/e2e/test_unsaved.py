@@ -225,3 +225,13 @@ def test_every_page_with_such_a_form_loads_the_program_that_asks() -> None:
     warned = pages_with(" data-warn")
     assert warned == pages_with('program("unsaved.js")')
     assert len(warned) == 6
+
+
+def test_a_double_click_copies_a_question_once(
+    console: Page, collector: Collector, draft: str
+) -> None:
+    console.goto(f"{collector.url}/surveys/{draft}/edit?part=question/meat")
+    console.get_by_role("button", name="Copy").dblclick()
+    expect(console.locator("#id")).to_have_value("meat-2")
+    expect(console.locator("#saving")).to_have_text("Saved")
+    assert toml(collector, draft).count("[[questions]]") == 2

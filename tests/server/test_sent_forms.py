@@ -1,0 +1,169 @@
+"""A form of the console acts once, however often it is sent; the list of all forms is here."""
+
+import csv
+import io
+import re
+from html import unescape
+from typing import Any
+
+import pytest
+from console_pages import Browsers, app, signed_in, survey_file
+from flask.testing import FlaskClient
+from test_access import HTTPS
+from test_mistakes import HTML
+
+from server.console import sent
+from server.intake.invitations import ISSUER
+from server.pages.browser_files import CLIENT
+from server.store import Store
+
+__all__ = ["app", "signed_in", "survey_file"]
+pytestmark = pytest.mark.usefixtures("answered")
+
+#: Where each form stands, where it is sent, and what is typed or pressed.
+FORMS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "invite somebody": ("/people", "/people", {"name": "dora", "role": "analyst"}),
+    "rules": ("/people", "/people/rules", {}),
+    "remove somebody": ("/people", "/people/bob/remove", {}),
+    "a new draft": (
+        "/surveys/new",
+        "/surveys/new",
+        {"how": "nothing", "title": "A", "id": "a", "text": "B?", "kind": "yes-no"},
+    ),
+    "another question": (
+        "/surveys/idea/edit",
+        "/surveys/idea/edit",
+        {"do": "add", "text": "Else?", "kind": "yes-no", "id": ""},
+    ),
+    "a copy": ("/surveys/idea/edit", "/surveys/idea/edit", {"do": "copy"}),
+    "a move": ("/surveys/idea/edit", "/surveys/idea/edit", {"do": "down"}),
+    "several together": (
+        "/surveys/idea/edit",
+        "/surveys/idea/edit",
+        {"do": "together", "questions": ["one", "two"]},
+    ),
+    "a deleted question": ("/surveys/idea/edit", "/surveys/idea/edit", {"do": "delete"}),
+    "made-up respondents": ("/surveys/idea/pilot", "/surveys/idea/trial", {"respondents": "5"}),
+    "a pilot": ("/surveys/idea/pilot", "/surveys/idea/pilot", {"do": "open"}),
+    "an earlier version": ("/surveys/idea/history", "/surveys/idea/history", {"number": "1"}),
+    "publishing": ("/surveys/idea/publish", "/surveys/idea/publish", {}),
+    "the next version": ("/surveys/canteen/edit", "/surveys/canteen/draft", {}),
+    "the next wave": ("/surveys/canteen", "/surveys/canteen/open", {"wave": "next", "sure": "2"}),
+    "planned": ("/surveys/canteen", "/surveys/canteen/planned", {"respondents": "500"}),
+    "archived": ("/surveys/canteen", "/surveys/canteen/archive", {}),
+    "a link replaced": (
+        "/surveys/canteen",
+        "/surveys/canteen/invitations/replace",
+        {"link": "https://x.example/s/canteen#none"},
+    ),
+    "an audit": ("/surveys/canteen/privacy", "/surveys/canteen/audit", {}),
+}
+
+
+#: Forms without a token, and why.
+WITHOUT = {
+    "login.html": "signing in twice does no harm",
+    "setup.html": "the link of an account works once",
+    "fieldwork.html": "the links that a form made follow from the token of that form",
+}
+
+
+def hidden(page: str, action: str, place: int = -1) -> dict[str, str]:
+    """Return the hidden fields of a form of a page, by default of the last to an address."""
+    forms = re.findall(r"<form\b.*?</form>", page, re.S)
+    form = [form for form in forms if f'action="{action}"' in form][place]
+    inputs = re.findall(r'<input type="hidden" name="([^"]*)" value="([^"]*)"', form)
+    return {name: unescape(value) for name, value in inputs}
+
+
+def content(store: Store) -> list[str]:
+    """Return all that the database has, but for which forms were sent."""
+    with store.copied_in_memory() as copy:
+        return [line for line in copy.iterdump() if '"sent_form"' not in line]
+
+
+def send(browser: FlaskClient, path: str, form: dict[str, Any]) -> Any:
+    return browser.post(path, data=form, headers={"Accept": HTML}, **HTTPS)
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_a_form_that_is_sent_twice_acts_once(signed_in: Browsers, store: Store, name: str) -> None:
+    browser = signed_in("ada")
+    where, path, typed = FORMS[name]
+    action = path if "replace" not in path else "/surveys/canteen/invitations/revoke"
+    form: dict[str, Any] = hidden(browser.get(where, **HTTPS).text, action) | typed
+    assert len(form[sent.TOKEN]) == 32
+    first = send(browser, path, form)
+    assert first.status_code in (200, 303), first.text
+    then = content(store)
+    second = send(browser, path, form)
+    assert content(store) == then
+    if first.status_code == 303:
+        assert (second.status_code, second.location) == (303, first.location)
+    else:
+        assert (second.status_code, "was sent before" in second.text) == (409, True)
+
+
+def test_a_refused_form_and_one_with_another_content_act(signed_in: Browsers, store: Store) -> None:
+    browser, path = signed_in("ada"), "/people"
+    form = hidden(browser.get(path, **HTTPS).text, path) | {"name": "a b", "role": "analyst"}
+    for _ in range(2):
+        assert send(browser, path, form).status_code == 422
+    for name in ("dora", "eve"):
+        assert send(browser, path, form | {"name": name}).status_code == 200
+    assert send(browser, path, form | {"name": "dora"}).status_code == 409
+
+
+def test_every_form_of_the_console_has_a_token() -> None:
+    for path in sorted((CLIENT.parent / "server/templates").rglob("*.html")):
+        text = path.read_text()
+        forms = re.findall(r'<form\b[^>]*method="post".*?</form>', text, re.S)
+        without = [
+            form for form in forms if not re.search(r"proof\(\)|hidden\(|common\(|begun\(", form)
+        ]
+        assert bool(without) == (path.name in WITHOUT), path
+        assert len(without) <= 2
+
+
+def links(answer: Any) -> list[str]:
+    assert answer.content_type.startswith("text/csv")
+    return [row["link"] for row in csv.DictReader(io.StringIO(answer.text))]
+
+
+def invited(store: Store) -> int:
+    return sum(n for n, _ in store.invitations.counts("canteen").values())
+
+
+def test_links_are_made_once_and_downloaded_until_the_page_is_left(
+    signed_in: Browsers, store: Store
+) -> None:
+    browser, page = signed_in("cleo"), "/surveys/canteen"
+    path = f"{page}/invitations"
+    assert "No links were made yet" in browser.get(page, **HTTPS).text
+    form = hidden(browser.get(page, **HTTPS).text, path) | {"links": "7"}
+    form["address"] = "https://survey.example.org"
+    made = send(browser, path, form)
+    assert ("7 links for wave 1" in made.text, "No links were made" in made.text) == (True, False)
+    assert invited(store) == 7
+    again = send(browser, path, form | {"links": "8"})
+    assert ("made 7 links for wave 1 before" in again.text, invited(store)) == (True, 7)
+    fields = hidden(made.text, path, 0)
+    assert fields[sent.TOKEN] == form[sent.TOKEN]
+    given = links(send(browser, path, form | {"do": "download"}))
+    assert links(send(browser, path, form | {"do": "download"})) == given
+    assert len(set(given)) == 7
+    keys = [ISSUER.key(link.partition("#")[2]) for link in given]
+    assert all(store.invitations.is_usable("canteen", 1, key) for key in keys)
+    # They are taken back, and as many new ones are made, which the new form has.
+    renewed = send(browser, path, form | {"do": "renew"})
+    assert invited(store) == 7
+    assert not any(store.invitations.is_usable("canteen", 1, key) for key in keys)
+    assert send(browser, path, form | {"do": "renew"}).status_code == 409
+    assert send(browser, path, form | {"do": "download"}).status_code == 409
+    assert invited(store) == 7
+    newer = links(send(browser, path, form | hidden(renewed.text, path, 0) | {"do": "download"}))
+    assert (len(set(newer)), set(newer) & set(given)) == (7, set())
+    # Nothing of the links is stored but their hashes, and no token can be chosen.
+    assert not any(link.partition("#")[2] in "".join(content(store)) for link in newer)
+    weak = send(browser, path, form | {sent.TOKEN: "guess"})
+    assert (weak.status_code, invited(store)) == (404, 7)
