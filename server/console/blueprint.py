@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode
 
 from flask import Blueprint, Response, abort, g, redirect, render_template, request
 from werkzeug.exceptions import HTTPException, TooManyRequests
@@ -12,9 +12,10 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from analysis.estimate.intervals import INTERVALS as KNOWN_INTERVALS
 from analysis.survey.document import ID
+from analysis.survey.survey import LONGEST_REQUEST
 from server import access
 from server.console.mistakes import Mistake, is_page, marked, note, refused, told
-from server.console.sent import note_sent, proof, sent_before
+from server.console.sent import kept_form, note_sent, proof, sent_before
 from server.console.typed import whole_number
 from server.extensions import the_store
 from server.headers import for_forms
@@ -36,7 +37,7 @@ INTERVALS = ("clopper-pearson", *(one for one in KNOWN_INTERVALS if one != "clop
 
 
 #: The most bytes of a form that sends neither a survey file nor a part of one.
-LONGEST_FORM = 16 * 1024
+LONGEST_FORM = LONGEST_REQUEST
 
 
 #: Views that know themselves whether a form was sent before.
@@ -189,7 +190,8 @@ TARGET = (
 
 
 def _login_page(target: str, problem: str = "") -> str:
-    return render_template("login.html", target=target, problem=problem)
+    kept = request.form.get("kept", "") if request.path == "/login" else kept_form()
+    return render_template("login.html", target=target, problem=problem, kept=kept)
 
 
 @blueprint.get("/login")
@@ -198,8 +200,9 @@ def login() -> str:
 
 
 @blueprint.post("/login")
-def log_in() -> BaseResponse | tuple[str, int]:
-    target = request.form.get("target", "")
+def log_in() -> BaseResponse | str | tuple[str, int]:
+    """Let somebody in, and show a form that they had sent when their session was over."""
+    target, kept = request.form.get("target", ""), request.form.get("kept", "")
     if not re.fullmatch(TARGET, target):
         target = "/surveys"
     name, password = request.form.get("name", ""), request.form.get("password", "")
@@ -209,6 +212,8 @@ def log_in() -> BaseResponse | tuple[str, int]:
     g.researcher = researcher
     access.begin_session(researcher)
     access.record("log in", "")
+    if kept:
+        return render_template("resend.html", target=target, items=parse_qsl(kept, True))
     return redirect(target, 303)
 
 

@@ -7,6 +7,7 @@ one led. Another content is another form.
 
 import hashlib
 import secrets
+from urllib.parse import urlencode
 
 from flask import Response, g, redirect, request, session
 from markupsafe import Markup
@@ -59,6 +60,24 @@ def sent_before() -> BaseResponse | str | None:
         "This form was sent before, and what it asks for was done then. Nothing was done again. "
         "What it showed was shown once."
     )
+
+
+#: The most characters of a form that is kept on the page where somebody signs in.
+_MOST_KEPT = 20_000
+#: Fields that are not kept: proofs of this session, and secrets.
+_NOT_KEPT = {"csrf", TOKEN, "password", "again", "old", "code", "secret", "target", "kept"}
+
+
+def kept_form() -> str:
+    """Return what somebody typed into a form whose session has ended; "" if there is nothing.
+
+    Files are not kept. Nothing is kept of what another site had a browser send.
+    """
+    if request.method != "POST" or request.headers.get("Sec-Fetch-Site") != "same-origin":
+        return ""
+    items = [item for item in request.form.items(multi=True) if item[0] not in _NOT_KEPT]
+    kept = urlencode(items)
+    return kept if len(kept) <= _MOST_KEPT else ""
 
 
 def note_sent(response: Response) -> Response:

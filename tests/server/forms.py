@@ -1,5 +1,6 @@
 """Send a form of the console as a researcher's browser does."""
 
+import re
 from typing import Any
 
 from flask.testing import FlaskClient
@@ -12,3 +13,8 @@ def post(browser: FlaskClient, path: str, accept: str = "", /, **form: Any) -> A
         form["csrf"] = session["csrf"]
     headers = {"Accept": accept} if accept else {}
     return browser.post(path, data=form, headers=headers, **HTTPS)
+
+
+def without_tokens(page: str) -> str:
+    """Return a page without the tokens of its forms, which are new each time."""
+    return re.sub('name="form" value="[^"]*"', "", page)

@@ -346,7 +346,7 @@ def test_odd_addresses_lead_nowhere_and_into_no_header(browser: FlaskClient, add
 
 
 def test_a_form_that_is_too_long_is_not_read(browser: FlaskClient) -> None:
-    answer = browser.post("/login", data={"name": "x" * 50_000, "password": "y"}, **HTTPS)
+    answer = browser.post("/login", data={"name": "x" * 70_000, "password": "y"}, **HTTPS)
     assert answer.status_code == 413
 
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 from console_pages import Browsers, app, signed_in, survey_file
+from flask import Flask
 from flask.testing import FlaskClient
-from test_access import HTTPS
+from test_access import HTTPS, SECRET
 from test_mistakes import HTML
 
 from server.console import sent
@@ -167,3 +168,31 @@ def test_links_are_made_once_and_downloaded_until_the_page_is_left(
     assert not any(link.partition("#")[2] in "".join(content(store)) for link in newer)
     weak = send(browser, path, form | {sent.TOKEN: "guess"})
     assert (weak.status_code, invited(store)) == (404, 7)
+
+
+def test_what_was_typed_survives_a_new_sign_in(app: Flask, store: Store) -> None:
+    browser, path = app.test_client(), "/surveys/new"
+    typed = {
+        "how": "nothing",
+        "title": "Ünfall & <b>",
+        "id": "a",
+        "text": "B?\nC",
+        "kind": "yes-no",
+    }
+    ours = {"Accept": HTML, "Sec-Fetch-Site": "same-origin"}
+    answer = browser.post(path, data=typed | {"password": "x"}, headers=ours, **HTTPS)
+    assert (answer.status_code, "What you typed is kept" in answer.text) == (401, True)
+    form = hidden(answer.text, "/login")
+    assert "password" not in form["kept"]
+    wrong = browser.post("/login", data=form | {"name": "ada", "password": "no"}, **HTTPS)
+    assert hidden(wrong.text, "/login")["kept"] == form["kept"]
+    back = browser.post("/login", data=form | {"name": "ada", "password": SECRET}, **HTTPS)
+    assert "Send it now?" in back.text
+    again = hidden(back.text, path)
+    assert {name: again[name] for name in typed} == typed
+    assert send(browser, path, again).location == "/surveys/a/edit"
+    # Another site cannot have somebody send what it likes after signing in.
+    for site in ("cross-site", "same-site"):
+        theirs = {"Accept": HTML, "Sec-Fetch-Site": site}
+        answer = app.test_client().post(path, data=typed, headers=theirs, **HTTPS)
+        assert (answer.status_code, 'name="kept"' in answer.text) == (401, False)
