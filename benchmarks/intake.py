@@ -76,7 +76,7 @@ def floors() -> Gateway:
     def body() -> tuple[str, int]:
         return "", 204 if request.get_data() else 400
 
-    return Gateway(app)
+    return Gateway(app, lambda: None)
 
 
 def serve_floors(arguments: list[str]) -> None:

@@ -4,11 +4,11 @@ import csv
 import hashlib
 import hmac
 import io
-import re
-from collections.abc import Callable
+import secrets
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from flask import Response, abort, g, redirect, request
+from flask import Response, abort, current_app, g, redirect, request, session
 from markupsafe import Markup
 from werkzeug.wrappers import Response as BaseResponse
 
@@ -21,19 +21,15 @@ from server.console.costs import USUAL
 from server.console.live import EVERY, follow, state_of_fieldwork, told_of_wave
 from server.console.mistakes import Mistake, again, is_page
 from server.console.precision import precision
-from server.console.sent import TOKEN, new_token
 from server.console.study import asked_number, study_page
 from server.console.surveys import shown_in
 from server.editing.spending import up, waves_within
 from server.extensions import the_store
 from server.intake.invitations import ISSUER
-from server.store import Store
 from server.store.studies import DELETED
 from server.store.surveys import Open
 from server.stored_results import Missing, StoredWave, asked_now
 
-#: The form of a token from which links are made, so that nobody can guess them.
-_LONG_TOKEN = re.compile(r"[A-Za-z0-9_-]{32}")
 #: The most links that are made at once.
 MOST_LINKS = 100_000
 #: The most respondents that can be planned.
@@ -53,45 +49,64 @@ class Invited:
 
 @dataclass(frozen=True)
 class Links:
-    """The links that a form makes. They follow from its token, which only its page has.
+    """Links that are made by one press of a button.
 
-    So the server stores none of them, and the page can download them again.
+    They follow from a secret that only a session and the server's key make. So the server stores
+    none of them, and whoever made them can download them again until the session ends.
     """
 
-    form: str
+    secret: bytes
     survey: str
+    number: int
+
+    @classmethod
+    def of_press(cls, survey: str, wave: int, number: int) -> "Links":
+        """Return those of a press in this session, counted from 0; a program has no session."""
+        named = f"{session.get('token')} {survey} {wave} {number}"
+        key = str(current_app.secret_key).encode()
+        secret = hmac.digest(key, named.encode(), "sha256")
+        return cls(secret if "token" in session else secrets.token_bytes(32), survey, number)
+
+    @classmethod
+    def of_session(cls, survey: str, wave: int) -> "list[Links]":
+        """Return those of all presses in this session so far."""
+        found = list[Links]()
+        while "token" in session:
+            links = cls.of_press(survey, wave, len(found))
+            if the_store().sent_forms.told(links.key) is None:
+                break
+            found.append(links)
+        return found
 
     @property
     def key(self) -> bytes:
-        """The name under which the store knows that this form made links."""
-        return hashlib.sha256(f"links {self.survey} {self.form}".encode()).digest()
+        """The name under which the store knows that they were made."""
+        return hashlib.sha256(b"links " + self.secret).digest()
 
-    def tokens(self, number: int) -> list[str]:
-        """Return the tokens of so many links."""
-        return [
-            ISSUER.issue(
-                hmac.digest(self.form.encode(), f"{self.survey} {place}".encode(), "sha256")[:16]
-            )
-            for place in range(number)
-        ]
+    def tokens(self, number: int) -> Iterator[str]:
+        """Yield the tokens of so many links."""
+        for place in range(number):
+            yield ISSUER.issue(hmac.digest(self.secret, b"%d" % place, "sha256")[:16])
 
-    def made(self, store: Store) -> tuple[int, int] | None:
-        """Return for which wave this form made links, and how many; None if it has made none."""
-        wave, _, number = (store.sent_forms.told(self.key) or "").partition(" ")
-        return (int(wave), int(number)) if number else None
+    @property
+    def made(self) -> int:
+        """How many of them were made and not taken back."""
+        return int(the_store().sent_forms.told(self.key) or 0)
 
-    def make(self, store: Store, wave: int, number: int) -> tuple[int, int]:
-        """Make links for a wave, and return the wave and their number."""
-        if not _LONG_TOKEN.fullmatch(self.form):
-            raise Missing("form: expected the token of a form that this server made")
+    def make(self, wave: int, number: int) -> None:
+        """Make links for a wave, unless that was done, or is done right now."""
+        store = the_store()
         if store.sent_forms.begin(self.key, now()) is None:
             access.record("invite", f"{self.survey}, wave {wave}, {number}")
             store.invitations.add(self.survey, wave, map(ISSUER.key, self.tokens(number)))
-            store.sent_forms.end(self.key, f"{wave} {number}")
-        made = self.made(store)
-        if made is None:
-            abort(409, "This form is being sent already.")
-        return made
+            store.sent_forms.end(self.key, f"{number}")
+
+    def take_back(self, wave: int) -> None:
+        """Take them back, used or not, so that none can be used any more."""
+        access.record("revoke links", f"{self.survey}, wave {wave}, {self.made}")
+        for token in self.tokens(self.made):
+            the_store().invitations.revoke(self.survey, ISSUER.key(token))
+        the_store().sent_forms.end(self.key, "")
 
 
 def address_of(survey_id: str) -> str:
@@ -117,6 +132,7 @@ def _page(current: Open, **told: object) -> str:
         last = StoredWave(store, survey.id, current.wave, batch=True)
         if last.shown:
             unlike = [one for one in last.plausibility() if one.looks == UNLIKE]
+    pressed = Links.of_session(survey.id, current.wave) if survey.access != "open" else []
     study = store.studies.get(survey.id)
     planned = study.planned or USUAL
     return study_page(
@@ -136,6 +152,8 @@ def _page(current: Open, **told: object) -> str:
         origin=addresses.of_respondents(),
         code=qr_code(survey.id),
         unlike=unlike,
+        pressed=[links for links in pressed if links.made][-1:],
+        next_press=len(pressed),
         is_deleted=study.state == DELETED,
         is_trial=study.is_trial,
         sees_results=sees_results,
@@ -219,38 +237,42 @@ def delete(survey_id: str) -> BaseResponse:
 @blueprint.post("/surveys/<survey_id>/invitations")
 @again(fieldwork)
 def invite(survey_id: str) -> Response | str:
-    """Make links with which one person each can answer once; give them to whoever has the form.
+    """Make links with which one person each can answer once, or give those of this session.
 
-    A form that is sent again makes no more of them. It can take back those that it made, and make
-    new ones instead.
+    Once links were made in a session, only a press that says so makes more of them.
     """
-    store, current = the_store(), _by_invitation(survey_id)
-    links, wish = Links(request.form.get(TOKEN) or new_token(), survey_id), request.form.get("do")
-    made, address = links.made(store), _asked_address()
-    if made is not None and wish == "renew":
-        access.record("revoke links", f"{survey_id}, wave {made[0]}, {made[1]}")
-        for token in links.tokens(made[1]):
-            store.invitations.revoke(survey_id, ISSUER.key(token))
-        store.sent_forms.end(links.key, "")
-        links = Links(new_token(), survey_id)
-        made = links.make(store, current.wave, made[1])
-        return _page(current, links=links, links_made=made, links_are_new=True)
-    if made is not None and wish != "download":
-        return _page(current, links=links, links_made=made, links_are_new=False)
-    if made is None:
-        if wish == "download" or store.sent_forms.told(links.key) is not None:
-            abort(409, "The links of this form were taken back, or are made right now.")
-        made = links.make(store, current.wave, asked_number("links", MOST_LINKS))
-        if is_page():
-            return _page(current, links=links, links_made=made, links_are_new=True)
+    current = _by_invitation(survey_id)
+    wave, wish, address = current.wave, request.form.get("do", ""), _asked_address()
+    pressed = Links.of_session(survey_id, wave)
+    following = Links.of_press(survey_id, wave, len(pressed))
+    named = request.form.get("press", "0")
+    chosen = next((links for links in pressed if f"{links.number}" == named), None)
+    if wish == "download":
+        if chosen is None or not chosen.made:
+            abort(409, "These links were taken back, or the session that made them has ended.")
+        return _file_of(chosen, wave, address)
+    if wish == "renew" and chosen is not None and chosen.made:
+        number = chosen.made
+        chosen.take_back(wave)
+        following.make(wave, number)
+    elif named == f"{following.number}" and wish != "renew":
+        following.make(wave, asked_number("links", MOST_LINKS))
+    elif is_page():
+        return _page(current, is_again=True)
+    return _page(current) if is_page() else _file_of(following, wave, address)
+
+
+def _file_of(links: Links, wave: int, address: str) -> Response:
+    """Return links as a file."""
     out = io.StringIO()
     rows = csv.writer(out, lineterminator="\n")
     rows.writerow(("survey", "wave", "link"))
     rows.writerows(
-        (survey_id, made[0], f"{address}/s/{survey_id}#{token}") for token in links.tokens(made[1])
+        (links.survey, wave, f"{address}/s/{links.survey}#{token}")
+        for token in links.tokens(links.made)
     )
     response = Response(out.getvalue(), content_type="text/csv; charset=utf-8")
-    name = f"{survey_id}-links.csv"
+    name = f"{links.survey}-links.csv"
     response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
 

@@ -120,7 +120,7 @@ def test_a_study_is_run_from_the_browser_alone(
     console.get_by_role("button", name="Save", exact=True).click()
     console.get_by_label("How many").fill("60")
     console.get_by_role("button", name="Make them").click()
-    expect(console.get_by_text("60 links for wave 1")).to_be_visible()
+    expect(console.get_by_text("You have made 60 links")).to_be_visible()
     with console.expect_download() as download:
         console.get_by_role("button", name="Download them").click()
     with download.value.path().open() as file:

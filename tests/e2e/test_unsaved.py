@@ -224,7 +224,7 @@ def test_every_page_with_such_a_form_loads_the_program_that_asks() -> None:
 
     warned = pages_with(" data-warn")
     assert warned == pages_with('program("unsaved.js")')
-    assert len(warned) == 6
+    assert len(warned) == 7
 
 
 def test_a_double_click_copies_a_question_once(

@@ -135,7 +135,7 @@ def invited(store: Store) -> int:
     return sum(n for n, _ in store.invitations.counts("canteen").values())
 
 
-def test_links_are_made_once_and_downloaded_until_the_page_is_left(
+def test_links_are_made_once_and_downloaded_until_the_session_ends(
     signed_in: Browsers, store: Store
 ) -> None:
     browser, page = signed_in("cleo"), "/surveys/canteen"
@@ -144,30 +144,46 @@ def test_links_are_made_once_and_downloaded_until_the_page_is_left(
     form = hidden(browser.get(page, **HTTPS).text, path) | {"links": "7"}
     form["address"] = "https://survey.example.org"
     made = send(browser, path, form)
-    assert ("7 links for wave 1" in made.text, "No links were made" in made.text) == (True, False)
-    assert invited(store) == 7
-    again = send(browser, path, form | {"links": "8"})
-    assert ("made 7 links for wave 1 before" in again.text, invited(store)) == (True, 7)
-    fields = hidden(made.text, path, 0)
-    assert fields[sent.TOKEN] == form[sent.TOKEN]
-    given = links(send(browser, path, form | {"do": "download"}))
-    assert links(send(browser, path, form | {"do": "download"})) == given
-    assert len(set(given)) == 7
+    told = "You have made 7 links for wave 1."
+    assert (told in made.text, "No links were made" in made.text) == (True, False)
+    # After Back and after a reload, too, a second press makes no more, and says so.
+    for _ in range(2):
+        form |= hidden(browser.get(page, **HTTPS).text, path)
+        again = send(browser, path, form | {"links": "8"})
+        assert (told in again.text, "Nothing was made now" in again.text) == (True, True)
+        assert invited(store) == 7
+    panel = form | hidden(browser.get(page, **HTTPS).text, path, 0)
+    given = links(send(browser, path, panel | {"do": "download"}))
+    assert links(send(browser, path, panel | {"do": "download"})) == given
     keys = [ISSUER.key(link.partition("#")[2]) for link in given]
+    assert (len(set(keys)), len({len(link) for link in given})) == (7, 1)
     assert all(store.invitations.is_usable("canteen", 1, key) for key in keys)
-    # They are taken back, and as many new ones are made, which the new form has.
-    renewed = send(browser, path, form | {"do": "renew"})
-    assert invited(store) == 7
+    # They are taken back, and as many new ones are made, once.
+    for _ in range(2):
+        assert send(browser, path, panel | {"do": "renew"}).status_code == 200
+        assert invited(store) == 7
     assert not any(store.invitations.is_usable("canteen", 1, key) for key in keys)
-    assert send(browser, path, form | {"do": "renew"}).status_code == 409
-    assert send(browser, path, form | {"do": "download"}).status_code == 409
-    assert invited(store) == 7
-    newer = links(send(browser, path, form | hidden(renewed.text, path, 0) | {"do": "download"}))
+    assert send(browser, path, panel | {"do": "download"}).status_code == 409
+    panel = form | hidden(browser.get(page, **HTTPS).text, path, 0)
+    newer = links(send(browser, path, panel | {"do": "download"}))
     assert (len(set(newer)), set(newer) & set(given)) == (7, set())
-    # Nothing of the links is stored but their hashes, and no token can be chosen.
+    # More are made by a button that says so, once.
+    for _ in range(2):
+        assert send(browser, path, form | {"links": "3", "press": "2"}).status_code == 200
+        assert invited(store) == 10
+    # Nothing of the links is stored but their hashes, and another session cannot have them.
     assert not any(link.partition("#")[2] in "".join(content(store)) for link in newer)
-    weak = send(browser, path, form | {sent.TOKEN: "guess"})
-    assert (weak.status_code, invited(store)) == (404, 7)
+    other = signed_in("cleo")
+    assert "You have made" not in other.get(page, **HTTPS).text
+    panel |= hidden(other.get(page, **HTTPS).text, path) | {"press": "1"}
+    assert send(other, path, panel | {"do": "download"}).status_code == 409
+
+
+def test_programs_get_links_at_once(app: Flask, store: Store, bearer: dict[str, str]) -> None:
+    client, form = app.test_client(), {"links": "2", "address": "https://survey.example.org"}
+    path = "/surveys/canteen/invitations"
+    given = [links(client.post(path, data=form, headers=bearer, **HTTPS)) for _ in range(2)]
+    assert len({*given[0], *given[1]}) == invited(store) == 4
 
 
 def test_what_was_typed_survives_a_new_sign_in(app: Flask, store: Store) -> None:
