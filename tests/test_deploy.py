@@ -288,6 +288,17 @@ def test_caddy_keeps_no_log_and_gives_no_ticket(text: str) -> None:
     assert all("logs" not in one for one in caddy["apps"]["http"]["servers"].values())
 
 
+@pytest.mark.parametrize("text", [COMPOSE["caddy.json"], SHARED["caddy.json"], FILES["caddy.json"]])
+def test_caddy_buffers_requests_to_respondents_and_researchers(text: str) -> None:
+    servers = json.loads(text)["apps"]["http"]["servers"].values()
+    routes = [route for server in servers for route in server["routes"]]
+    handlers = [handler for route in routes for handler in route["handle"]]
+    proxies = [handler for handler in handlers if handler["handler"] == "reverse_proxy"]
+    sizes = {proxy.get("request_buffers", proxy.get("max_buffer_size")) for proxy in proxies}
+    assert sizes == {LONGEST_REQUEST}
+    assert len(proxies) >= (2 if "researchers" in text else 1)
+
+
 def test_page_of_a_collector_that_is_away_is_complete_and_loads_nothing() -> None:
     page, headers = unavailable()
     assert all(one.words["message.unavailable"] in page for one in LANGUAGES.values())
