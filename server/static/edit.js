@@ -132,7 +132,8 @@ function show({ page, address, isFine, isSignedOut, isRefused: isForbidden }, ke
     return;
   }
   const [shown, next] = [document, page].map((one) => one.querySelector("iframe"));
-  if (shown && shown.getAttribute("src") !== next.getAttribute("src")) shown.src = next.getAttribute("src");
+  // Another address in the same frame would be a step of Back.
+  if (shown && shown.getAttribute("src") !== next.getAttribute("src")) shown.replaceWith(document.adoptNode(next));
   if (sent?.get("do") === "delete") find("do-undo")?.focus();
   if (sent?.get("do") === "undo") document.querySelector("#list [aria-current]")?.focus();
   if (isAdded) document.querySelector("#form select, #form input:not([type=hidden]), #form textarea").focus();
