@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import urlencode
 
 from flask import Blueprint, Response, abort, g, redirect, render_template, request
 from werkzeug.exceptions import HTTPException, TooManyRequests
@@ -14,8 +14,9 @@ from analysis.estimate.intervals import INTERVALS as KNOWN_INTERVALS
 from analysis.survey.document import ID
 from analysis.survey.survey import LONGEST_REQUEST
 from server import access
+from server.clock import now
 from server.console.mistakes import Mistake, is_page, marked, note, refused, told
-from server.console.sent import kept_form, note_sent, proof, sent_before
+from server.console.sent import Kept, is_too_long, kept_form, note_sent, proof, sent_before
 from server.console.typed import whole_number
 from server.extensions import the_store
 from server.headers import for_forms
@@ -41,7 +42,7 @@ LONGEST_FORM = LONGEST_REQUEST
 
 
 #: Views that know themselves whether a form was sent before.
-_KNOWN_BY_VIEW = ("research.invite",)
+_KNOWN_BY_VIEW = ("research.invite", "research.replace")
 #: Where accounts are let in that have no second factor although all need one.
 _WITHOUT_FACTOR = ("/account", "/account/second-factor", "/logout", "/sign-out-everywhere")
 
@@ -69,7 +70,8 @@ def let_in() -> BaseResponse | None:
     if who == GUEST:
         if is_change:
             access.check_origin()
-        return None
+        code = (request.view_args or {}).get("code", "")
+        return _once(the_store().access.setup(code, now()) is not None) if is_change else None
     researcher = access.identify()
     if researcher is None:
         return _challenge()
@@ -84,7 +86,12 @@ def let_in() -> BaseResponse | None:
     if researcher.role not in roles:
         access.refuse(roles)
     _check_scope(route.scope, request.view_args or {})
-    before = sent_before() if is_change and rule.endpoint not in _KNOWN_BY_VIEW else None
+    return _once() if is_change and rule.endpoint not in _KNOWN_BY_VIEW else None
+
+
+def _once(is_known: bool = True) -> BaseResponse | None:
+    """Return what to answer to a form that was sent before; None if it is to be acted on."""
+    before = sent_before(is_known)
     return _told(before, 409) if isinstance(before, str) else before
 
 
@@ -178,7 +185,7 @@ def impossible_here(error: HTTPException) -> Response:
     waits = f"Too many attempts. The next one can be made in {error.retry_after} s."
     response = Response(f"{waits}\n", 429, content_type="text/plain")
     if not request.path.startswith("/api/"):
-        response = Response(_login_page("/surveys", waits), 429)
+        response = Response(_login_page(request.form.get("target", "/surveys"), waits), 429)
     response.headers["Retry-After"] = str(error.retry_after)
     return response
 
@@ -190,8 +197,9 @@ TARGET = (
 
 
 def _login_page(target: str, problem: str = "") -> str:
-    kept = request.form.get("kept", "") if request.path == "/login" else kept_form()
-    return render_template("login.html", target=target, problem=problem, kept=kept)
+    kept = Kept.of(request.form.get("kept", "")) if request.path == "/login" else kept_form()
+    is_lost = kept is not None and is_too_long(kept)
+    return render_template("login.html", target=target, problem=problem, kept=kept, is_lost=is_lost)
 
 
 @blueprint.get("/login")
@@ -202,7 +210,7 @@ def login() -> str:
 @blueprint.post("/login")
 def log_in() -> BaseResponse | str | tuple[str, int]:
     """Let somebody in, and show a form that they had sent when their session was over."""
-    target, kept = request.form.get("target", ""), request.form.get("kept", "")
+    target, kept = request.form.get("target", ""), Kept.of(request.form.get("kept", ""))
     if not re.fullmatch(TARGET, target):
         target = "/surveys"
     name, password = request.form.get("name", ""), request.form.get("password", "")
@@ -212,8 +220,8 @@ def log_in() -> BaseResponse | str | tuple[str, int]:
     g.researcher = researcher
     access.begin_session(researcher)
     access.record("log in", "")
-    if kept:
-        return render_template("resend.html", target=target, items=parse_qsl(kept, True))
+    if kept is not None:
+        return render_template("resend.html", kept=kept)
     return redirect(target, 303)
 
 

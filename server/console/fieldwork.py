@@ -47,6 +47,14 @@ class Invited:
     shown: int
 
 
+def _of_session(name: str) -> bytes:
+    """Return a secret that only this session and the server's key make; a random one without."""
+    if "token" not in session:
+        return secrets.token_bytes(32)
+    key = str(current_app.secret_key).encode()
+    return hmac.digest(key, f"{session['token']} {name}".encode(), "sha256")
+
+
 @dataclass(frozen=True)
 class Links:
     """Links that are made by one press of a button.
@@ -62,10 +70,7 @@ class Links:
     @classmethod
     def of_press(cls, survey: str, wave: int, number: int) -> "Links":
         """Return those of a press in this session, counted from 0; a program has no session."""
-        named = f"{session.get('token')} {survey} {wave} {number}"
-        key = str(current_app.secret_key).encode()
-        secret = hmac.digest(key, named.encode(), "sha256")
-        return cls(secret if "token" in session else secrets.token_bytes(32), survey, number)
+        return cls(_of_session(f"{survey} {wave} {number}"), survey, number)
 
     @classmethod
     def of_session(cls, survey: str, wave: int) -> "list[Links]":
@@ -152,7 +157,7 @@ def _page(current: Open, **told: object) -> str:
         origin=addresses.of_respondents(),
         code=qr_code(survey.id),
         unlike=unlike,
-        pressed=[links for links in pressed if links.made][-1:],
+        pressed=[links for links in pressed if links.made],
         next_press=len(pressed),
         is_deleted=study.state == DELETED,
         is_trial=study.is_trial,
@@ -280,11 +285,14 @@ def _file_of(links: Links, wave: int, address: str) -> Response:
 @blueprint.post("/surveys/<survey_id>/invitations/replace")
 @again(fieldwork)
 def replace(survey_id: str) -> str:
-    """Give a new link for a lost one; the page does not depend on whether that was used."""
+    """Give a new link for a lost one; the page does not depend on whether that was used.
+
+    It follows from the session and the lost one, so the same form gives the same link again.
+    """
     address = _asked_address()
 
     def exchange(key: bytes) -> str | None:
-        token = ISSUER.issue()
+        token = ISSUER.issue(_of_session(f"{survey_id} {key.hex()}")[:16])
         if the_store().invitations.replace(survey_id, key, ISSUER.key(token)):
             return f"{address}/s/{survey_id}#{token}"
         return None

@@ -6,10 +6,14 @@ one led. Another content is another form.
 """
 
 import hashlib
+import json
 import secrets
-from urllib.parse import urlencode
+import time
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections import OrderedDict
+from dataclasses import dataclass
 
-from flask import Response, g, redirect, request, session
+from flask import Response, current_app, g, redirect, request, session
 from markupsafe import Markup
 from werkzeug.wrappers import Response as BaseResponse
 
@@ -35,10 +39,11 @@ def new_token() -> str:
     return secrets.token_urlsafe(24)
 
 
-def sent_before() -> BaseResponse | str | None:
-    """Return what to answer to a form that was sent before: where it led, or a sentence.
+def sent_before(is_known: bool) -> BaseResponse | str | None:
+    """Return what to answer to a form that was sent before: what the first got, or a sentence.
 
-    None is for a form that comes for the first time, which is noted, and for what has no token.
+    None is for a form that comes for the first time, and for what has no token. The first is noted,
+    if it `is_known` who sends it: nobody else can have this server write.
     """
     if not request.form.get(TOKEN):
         return None
@@ -50,11 +55,37 @@ def sent_before() -> BaseResponse | str | None:
         file.stream.seek(0)
     for part in parts:
         key.update(f"{len(part)} {part} ".encode(errors="surrogatepass"))
-    told = the_store().sent_forms.begin(key.digest(), now())
-    if told is None:
-        g.sent_form = key.digest()
+    if not is_known and the_store().sent_forms.told(key.digest()) is None:
         return None
-    if told:
+    return _first(key.digest())
+
+
+#: Seconds for which the answer to a form is kept in memory, how many of them are, and for how many
+#: seconds the same form waits for it. A page that shows something once is not lost then.
+_KEPT_FOR, _MOST_ANSWERS, _PATIENCE = 60.0, 100, 10.0
+_ANSWERS: OrderedDict[bytes, tuple[float, bytes, str]] = OrderedDict()
+#: What is noted of a form that led nowhere.
+_DONE = "done"
+
+
+def _first(key: bytes) -> BaseResponse | str | None:
+    """Note a form that comes for the first time; wait for what became of one that came before."""
+    forms, end = the_store().sent_forms, time.monotonic() + _PATIENCE
+    told = forms.begin(key, now())
+    while told == "" and time.monotonic() < end:
+        time.sleep(0.05)
+        told = forms.told(key)
+        if told is None:  # it was refused, so this one counts
+            told = forms.begin(key, now())
+    if told is None:
+        g.sent_form = key
+        return None
+    at, page, media_type = _ANSWERS.get(key, (-_KEPT_FOR, b"", ""))
+    if time.monotonic() < at + _KEPT_FOR:
+        return Response(page, content_type=media_type)
+    if told == "":
+        return "This form was sent before, and is still being worked on. Nothing was done again."
+    if told != _DONE:
         return redirect(told, 303)
     return (
         "This form was sent before, and what it asks for was done then. Nothing was done again. "
@@ -62,22 +93,53 @@ def sent_before() -> BaseResponse | str | None:
     )
 
 
-#: The most characters of a form that is kept on the page where somebody signs in.
-_MOST_KEPT = 20_000
+#: The most bytes of a form that is kept on the page where somebody signs in.
+_MOST_KEPT = 40_000
 #: Fields that are not kept: proofs of this session, and secrets.
-_NOT_KEPT = {"csrf", TOKEN, "password", "again", "old", "code", "secret", "target", "kept"}
+_NOT_KEPT = {"csrf", TOKEN, "password", "again", "old", "code", "secret"}
 
 
-def kept_form() -> str:
-    """Return what somebody typed into a form whose session has ended; "" if there is nothing.
+@dataclass(frozen=True)
+class Kept:
+    """A form that was sent when a session was over: where it goes, and what was typed."""
 
-    Files are not kept. Nothing is kept of what another site had a browser send.
+    path: str
+    items: list[tuple[str, str]]
+
+    @property
+    def text(self) -> str:
+        """The form as one field holds it."""
+        content = json.dumps([self.path, self.items], ensure_ascii=False)
+        return urlsafe_b64encode(content.encode(errors="replace")).decode()
+
+    @classmethod
+    def of(cls, text: str) -> "Kept | None":
+        """Return what a field holds; None if it is no form that this server could get."""
+        try:
+            path, items = json.loads(urlsafe_b64decode(text))
+            found = [(f"{name}", f"{value}") for name, value in items]
+        except (ValueError, TypeError):
+            return None
+        adapter = current_app.url_map.bind("")
+        return cls(path, found) if adapter.test(f"{path}", method="POST") else None
+
+
+def kept_form() -> Kept | None:
+    """Return what somebody typed into a form whose session has ended; None if there is nothing.
+
+    Files are not kept, and nothing of an account's own page, whose fields are secrets. Nothing is
+    kept of what another site had a browser send.
     """
-    if request.method != "POST" or request.headers.get("Sec-Fetch-Site") != "same-origin":
-        return ""
+    is_ours = request.headers.get("Sec-Fetch-Site") == "same-origin"
+    if request.method != "POST" or not is_ours or request.path.startswith("/account"):
+        return None
     items = [item for item in request.form.items(multi=True) if item[0] not in _NOT_KEPT]
-    kept = urlencode(items)
-    return kept if len(kept) <= _MOST_KEPT else ""
+    return Kept(request.path, items) if items else None
+
+
+def is_too_long(kept: Kept) -> bool:
+    """Return whether a form is too long to be kept."""
+    return len(kept.text) > _MOST_KEPT
 
 
 def note_sent(response: Response) -> Response:
@@ -87,6 +149,11 @@ def note_sent(response: Response) -> Response:
         return response
     if response.status_code >= 400 or g.get("mistakes"):
         the_store().sent_forms.forget(key)
-    elif response.location:
-        the_store().sent_forms.end(key, response.location)
+        return response
+    if not response.location:
+        content_type = response.content_type or ""
+        _ANSWERS[key] = (time.monotonic(), response.get_data(), content_type)
+        while len(_ANSWERS) > _MOST_ANSWERS:
+            _ANSWERS.popitem(last=False)
+    the_store().sent_forms.end(key, response.location or _DONE)
     return response

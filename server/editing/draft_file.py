@@ -204,11 +204,14 @@ _PIPED = ("text", "help", "matrix")
 
 #: The most letters of an id that is made of a text.
 _LONGEST = 24
+#: The most letters of a text that are looked at for its id.
+_READ = 1000
 
 
 def id_of(text: str) -> str:
     """Return an id made of a text: its first words, and its year; "x" if it has neither."""
-    bare = unicodedata.normalize("NFKD", text.lower()).replace("ß", "ss")
+    # Many marks over one letter take time that grows with the square.
+    bare = unicodedata.normalize("NFKD", text[:_READ].lower()).replace("ß", "ss")
     letters = "".join(letter for letter in bare if not unicodedata.combining(letter))
     words = re.sub(r"[^a-z0-9]+", "-", letters).strip("-")
     if len(words) <= _LONGEST:

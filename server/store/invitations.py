@@ -25,7 +25,7 @@ class Invitations:
             )
 
     def replace(self, survey_id: str, old: bytes, new: bytes) -> bool:
-        """Give a lost invitation another key, in all waves; return whether it existed.
+        """Give a lost invitation another key, in all waves; return whether that exists now.
 
         The new key counts as used in the waves in which the old one was used, so nobody learns from
         it whether the old one was used.
@@ -36,7 +36,9 @@ class Invitations:
                 "WHERE survey = ?1 AND token_hash = ?2",
                 (survey_id, old, new),
             )
-            return self._remove(connection, survey_id, old)
+            sql = "SELECT 1 FROM invitation WHERE survey = ? AND token_hash = ?"
+            known = connection.execute(sql, (survey_id, new)).fetchone()
+            return self._remove(connection, survey_id, old) or known is not None
 
     def revoke(self, survey_id: str, key: bytes) -> bool:
         """Take an invitation back, in all waves; return whether it existed."""

@@ -160,6 +160,10 @@ class Access:
             )
         return 0.0
 
+    def forgive(self, name: str) -> None:
+        """Count the attempts under a name anew."""
+        self._database.write("DELETE FROM throttle WHERE name = ?", name)
+
     def wait(self, name: str, now: float) -> float:
         """Return the seconds until an attempt under a name is looked at."""
         row = self._database.query("SELECT until FROM throttle WHERE name = ?", name).fetchone()

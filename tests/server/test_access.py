@@ -281,6 +281,26 @@ def test_names_that_do_not_exist_look_like_those_that_do(
     assert store.database.tables()["throttle"][1] <= 16**3
 
 
+def test_a_password_that_is_too_long_is_never_brought_into_a_form(
+    browser: FlaskClient, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Unicode sorts marks over a letter in a time that grows with the square of their number.
+    brought: list[int] = []
+
+    def normal(form: str, text: str) -> str:
+        brought.append(len(text))
+        return text
+
+    monkeypatch.setattr(access.unicodedata, "normalize", normal)
+    store.researchers.put(Researcher("cho", "analyst"), access.hashed_choice(SECRET))
+    for name in ("cho", "nobody"):
+        assert log_in(browser, name, "\u0344" * 5_000).status_code == 401
+        given = basic(name, "\u0344" * 20_000)
+        assert browser.get(EVERYBODYS[2], headers=given).status_code == 401
+    assert len(brought) == 5
+    assert max(brought) <= access.LONGEST
+
+
 @pytest.mark.both
 def test_a_password_is_kept_as_scrypt_and_two_bytes(
     store: Store, app: Flask, browser: FlaskClient

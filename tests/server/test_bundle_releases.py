@@ -11,7 +11,7 @@ from command_line import run
 from test_bundle import MEMBERS, complaint, packed, zipped
 
 from analysis import Study
-from analysis.study.bundle import verify
+from analysis.study.bundle import verify, verify_bundle
 from analysis.study.bundle.members import PROGRAMS
 
 __all__ = ["zipped"]
@@ -72,6 +72,24 @@ def test_programs_of_a_known_release_are_compared_with_those_that_it_wrote(
     for name in PROGRAMS:
         told = complaint(packed(members | {name: members[name] + b"\nsystem('true')\n"}))
         assert told == f"{name}: expected the program of release 0.0.{RELEASE}, got another one"
+
+
+def test_columns_that_this_release_cannot_make_are_named(zipped: bytes) -> None:
+    members = opened(zipped)
+    older = members["datapackage.json"].replace(b'"release": "', b'"release": "0.0.')
+    for name, column in (("estimates.csv", "p_value"), ("reports.csv", "true_answer")):
+        head, *rows = members[name].decode().splitlines()
+        text = "\n".join([f"{head},{column}", *(f"{row},1" for row in rows), ""])
+        found = verify_bundle(packed(members | {"datapackage.json": older, name: text.encode()}))
+        assert f"{name} ({column})" in found.unknown
+
+
+def test_counts_are_compared_exactly(zipped: bytes) -> None:
+    members = opened(zipped)
+    changed = members["estimates.csv"].replace(b",120,", b",120.00001,", 1)
+    assert changed != members["estimates.csv"]
+    told = complaint(packed(members | {"estimates.csv": changed}))
+    assert told.startswith("estimates.csv: expected what follows")
 
 
 def test_the_programs_of_this_release_are_listed() -> None:

@@ -98,3 +98,16 @@ def test_questions_that_will_say_little_are_marked(signed_in: Browsers) -> None:
     assert few.count("says little") == 3  # each question, and what helps
     many = browser.get("/surveys/idea/edit?respondents=5000", **HTTPS).text
     assert "says little" not in many
+
+
+def test_few_letters_of_a_text_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Unicode sorts marks over a letter in a time that grows with the square of their number.
+    brought: list[int] = []
+
+    def normal(form: str, text: str) -> str:
+        brought.append(len(text))
+        return text
+
+    monkeypatch.setattr("server.editing.draft_file.unicodedata.normalize", normal)
+    assert id_of("Meat " + "\u0344" * 30_000) == "meat"
+    assert max(brought) <= 1000

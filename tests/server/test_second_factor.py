@@ -111,6 +111,30 @@ def test_codes_cannot_be_tried_without_end(
     assert log_in(guesser, "bob", code=codes[0]).status_code == 303
 
 
+def test_codes_are_counted_before_they_are_looked_at_and_apart_from_passwords(
+    signed_in: Browsers, app: Flask, store: Store, now: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    browser = signed_in("bob")
+    _, codes = set_up(browser, now)
+    # Whoever guesses passwords makes nobody wait who has the right one.
+    for _ in range(FREE_ATTEMPTS + 2):
+        log_in(app.test_client(), "bob", "guess")
+    assert log_in(app.test_client(), "bob", code=codes[0]).status_code == 303
+    # While one code is looked at, another one that comes at the same time counts, too.
+    told, use = [], type(store.factors).use
+
+    def use_slowly(factors: object, *given: object) -> bool:
+        if len(told) < FREE_ATTEMPTS + 1:
+            told.append(log_in(app.test_client(), "bob", code="000000").status_code)
+        return False
+
+    monkeypatch.setattr(type(store.factors), "use", use_slowly)
+    log_in(app.test_client(), "bob", code="000000")
+    monkeypatch.setattr(type(store.factors), "use", use)
+    assert 429 in told
+    assert log_in(app.test_client(), "bob", code=codes[1]).status_code == 429
+
+
 def test_recovery_codes_are_made_anew_and_a_factor_turned_off_with_a_code(
     signed_in: Browsers, app: Flask, store: Store, now: list[float]
 ) -> None:

@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+import threading
 from html import unescape
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from console_pages import Browsers, app, signed_in, survey_file
 from flask import Flask
 from flask.testing import FlaskClient
+from forms import post, without_tokens
 from test_access import HTTPS, SECRET
 from test_mistakes import HTML
 
@@ -20,6 +22,12 @@ from server.store import Store
 
 __all__ = ["app", "signed_in", "survey_file"]
 pytestmark = pytest.mark.usefixtures("answered")
+
+
+@pytest.fixture(autouse=True)
+def forgotten() -> None:
+    sent._ANSWERS.clear()
+
 
 #: Where each form stands, where it is sent, and what is typed or pressed.
 FORMS: dict[str, tuple[str, str, dict[str, Any]]] = {
@@ -52,11 +60,6 @@ FORMS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "the next wave": ("/surveys/canteen", "/surveys/canteen/open", {"wave": "next", "sure": "2"}),
     "planned": ("/surveys/canteen", "/surveys/canteen/planned", {"respondents": "500"}),
     "archived": ("/surveys/canteen", "/surveys/canteen/archive", {}),
-    "a link replaced": (
-        "/surveys/canteen",
-        "/surveys/canteen/invitations/replace",
-        {"link": "https://x.example/s/canteen#none"},
-    ),
     "an audit": ("/surveys/canteen/privacy", "/surveys/canteen/audit", {}),
 }
 
@@ -64,7 +67,6 @@ FORMS: dict[str, tuple[str, str, dict[str, Any]]] = {
 #: Forms without a token, and why.
 WITHOUT = {
     "login.html": "signing in twice does no harm",
-    "setup.html": "the link of an account works once",
     "fieldwork.html": "the links that a form made follow from the token of that form",
 }
 
@@ -88,21 +90,26 @@ def send(browser: FlaskClient, path: str, form: dict[str, Any]) -> Any:
 
 
 @pytest.mark.parametrize("name", FORMS)
-def test_a_form_that_is_sent_twice_acts_once(signed_in: Browsers, store: Store, name: str) -> None:
+def test_a_form_that_is_sent_twice_acts_once(
+    signed_in: Browsers, store: Store, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     browser = signed_in("ada")
     where, path, typed = FORMS[name]
-    action = path if "replace" not in path else "/surveys/canteen/invitations/revoke"
-    form: dict[str, Any] = hidden(browser.get(where, **HTTPS).text, action) | typed
+    form: dict[str, Any] = hidden(browser.get(where, **HTTPS).text, path) | typed
     assert len(form[sent.TOKEN]) == 32
     first = send(browser, path, form)
     assert first.status_code in (200, 303), first.text
     then = content(store)
     second = send(browser, path, form)
     assert content(store) == then
-    if first.status_code == 303:
-        assert (second.status_code, second.location) == (303, first.location)
-    else:
-        assert (second.status_code, "was sent before" in second.text) == (409, True)
+    # Somebody who pressed twice sees what the first press showed, which may be shown only once.
+    assert (second.status_code, second.location) == (first.status_code, first.location)
+    assert without_tokens(second.text) == without_tokens(first.text)
+    monkeypatch.setattr(sent, "_KEPT_FOR", 0.0)
+    if first.status_code == 200:
+        later = send(browser, path, form)
+        assert (later.status_code, "was done then" in later.text) == (409, True)
+    assert content(store) == then
 
 
 def test_a_refused_form_and_one_with_another_content_act(signed_in: Browsers, store: Store) -> None:
@@ -112,7 +119,6 @@ def test_a_refused_form_and_one_with_another_content_act(signed_in: Browsers, st
         assert send(browser, path, form).status_code == 422
     for name in ("dora", "eve"):
         assert send(browser, path, form | {"name": name}).status_code == 200
-    assert send(browser, path, form | {"name": "dora"}).status_code == 409
 
 
 def test_every_form_of_the_console_has_a_token() -> None:
@@ -179,6 +185,26 @@ def test_links_are_made_once_and_downloaded_until_the_session_ends(
     assert send(other, path, panel | {"do": "download"}).status_code == 409
 
 
+def test_a_link_is_replaced_once_and_shown_to_a_second_press(
+    signed_in: Browsers, store: Store, bearer: dict[str, str], app: Flask
+) -> None:
+    form = {"links": "1", "address": "https://survey.example.org"}
+    path = "/surveys/canteen/invitations"
+    (link,) = links(app.test_client().post(path, data=form, headers=bearer, **HTTPS))
+    browser = signed_in("cleo")
+    answers = [post(browser, f"{path}/replace", HTML, link=link) for _ in range(3)]
+    shown = {link for answer in answers for link in re.findall("<code>(.*?)</code>", answer.text)}
+    assert len(shown) == 1
+    assert invited(store) == 1
+    token = shown.pop().partition("#")[2]
+    assert store.invitations.is_usable("canteen", 1, ISSUER.key(token))
+    # The page is not loaded again by itself, which would send the form.
+    assert "live.js" in browser.get("/surveys/canteen", **HTTPS).text
+    assert not any(word in answers[0].text for word in ("live.js", "data-live"))
+    # Another session gets no link for one that was replaced.
+    assert "no such link" in post(signed_in("cleo"), f"{path}/replace", HTML, link=link).text
+
+
 def test_programs_get_links_at_once(app: Flask, store: Store, bearer: dict[str, str]) -> None:
     client, form = app.test_client(), {"links": "2", "address": "https://survey.example.org"}
     path = "/surveys/canteen/invitations"
@@ -199,7 +225,10 @@ def test_what_was_typed_survives_a_new_sign_in(app: Flask, store: Store) -> None
     answer = browser.post(path, data=typed | {"password": "x"}, headers=ours, **HTTPS)
     assert (answer.status_code, "What you typed is kept" in answer.text) == (401, True)
     form = hidden(answer.text, "/login")
-    assert "password" not in form["kept"]
+    with app.app_context():
+        kept = sent.Kept.of(form["kept"])
+    assert kept is not None
+    assert (kept.path, dict(kept.items)) == (path, typed)
     wrong = browser.post("/login", data=form | {"name": "ada", "password": "no"}, **HTTPS)
     assert hidden(wrong.text, "/login")["kept"] == form["kept"]
     back = browser.post("/login", data=form | {"name": "ada", "password": SECRET}, **HTTPS)
@@ -207,8 +236,69 @@ def test_what_was_typed_survives_a_new_sign_in(app: Flask, store: Store) -> None
     again = hidden(back.text, path)
     assert {name: again[name] for name in typed} == typed
     assert send(browser, path, again).location == "/surveys/a/edit"
+    # It goes where it was sent, even if that has no page.
+    answer = app.test_client().post("/people/rules", data={"rule": "odd"}, headers=ours, **HTTPS)
+    form = hidden(answer.text, "/login") | {"name": "ada", "password": SECRET}
+    back = app.test_client().post("/login", data=form, **HTTPS)
+    assert 'action="/people/rules"' in back.text
+    # 40 kB of text fit, and of more than that the page says that it is lost.
+    for letters, is_kept in ((10_000, True), (30_000, False)):
+        long = typed | {"text": "Щ" * letters}
+        answer = app.test_client().post(path, data=long, headers=ours, **HTTPS)
+        told = "kept in this page" if is_kept else "too long to be kept"
+        assert (told in answer.text, 'name="kept"' in answer.text) == (True, is_kept)
+    for odd in ("", "x", "W10=", sent.Kept("/nowhere", [("a", "b")]).text):
+        assert sent_to_login(app, odd).location == "/surveys"
     # Another site cannot have somebody send what it likes after signing in.
     for site in ("cross-site", "same-site"):
         theirs = {"Accept": HTML, "Sec-Fetch-Site": site}
         answer = app.test_client().post(path, data=typed, headers=theirs, **HTTPS)
         assert (answer.status_code, 'name="kept"' in answer.text) == (401, False)
+
+
+def sent_to_login(app: Flask, kept: str) -> Any:
+    form = {"name": "ada", "password": SECRET, "kept": kept}
+    return app.test_client().post("/login", data=form, **HTTPS)
+
+
+def test_a_password_that_was_made_is_shown_to_a_second_press(
+    signed_in: Browsers, app: Flask, store: Store
+) -> None:
+    owner = signed_in("ada")
+    form = hidden(owner.get("/people", **HTTPS).text, "/people")
+    made = send(owner, "/people", form | {"name": "dora", "role": "analyst"})
+    path = made.text.partition('href="https://localhost')[2].partition('"')[0]
+    browser = app.test_client()
+    token = re.findall('name="form" value="([^"]*)"', browser.get(path, **HTTPS).text)[-1]
+    pages = [send(browser, path, {"form": token, "do": "make"}) for _ in range(2)]
+    assert [page.status_code for page in pages] == [200, 200]
+    (password,) = re.findall("<code>([0-9a-f]{48})</code>", pages[0].text)
+    assert password in pages[1].text
+    # Whoever does not have a link makes the server store nothing.
+    assert send(browser, "/setup/unknown", {"form": "x" * 32}).status_code == 404
+    assert store.database.tables()["sent_form"][1] == 2
+
+
+def test_a_form_waits_for_the_first_one(app: Flask, store: Store, signed_in: Browsers) -> None:
+    browser, path = signed_in("ada"), "/people"
+    form = hidden(browser.get(path, **HTTPS).text, path) | {"name": "dora", "role": "analyst"}
+    first = send(browser, path, form)
+    assert first.status_code == 200
+    (key,) = sent._ANSWERS
+    # As if the first one were still under way: the second gets its answer once it is there.
+    store.sent_forms.end(key, "")
+    timer = threading.Timer(0.5, store.sent_forms.end, (key, "done"))
+    timer.start()
+    second = send(browser, path, form)
+    timer.join()
+    assert without_tokens(second.text) == without_tokens(first.text)
+    # As if the first one were refused meanwhile: the second acts.
+    store.sent_forms.end(key, "")
+    timer = threading.Timer(0.5, store.sent_forms.forget, (key,))
+    timer.start()
+    third = send(browser, path, form)
+    timer.join()
+    assert (third.status_code, without_tokens(third.text) == without_tokens(first.text)) == (
+        200,
+        False,
+    )

@@ -39,6 +39,8 @@ _RELEASE = re.compile(r"[0-9][0-9A-Za-z.+!-]{0,63}")
 _NUMBERS = ("reports.csv", "estimates.csv")
 #: The columns of the estimates that are needed for a comparison.
 _COLUMNS = ("question", "term", "n", "estimate", "std_error", "conf_low", "conf_high")
+#: The columns of counts, which are exact on all machines.
+_COUNTS = ("n", "simulated")
 #: The form of numbers in tables. Python also reads forms that spreadsheets take for text.
 _WHOLE = re.compile(r"-?[0-9]+")
 _DECIMAL = re.compile(r"-?([0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?|inf)")
@@ -143,10 +145,17 @@ def read_bundle(data: bytes) -> tuple[BundledStudy, Verified]:
         _read(name, found, partial(_compare, name, made[name].decode(), is_ours))
     compared += [] if is_ours else _compared_programs(release, found)
     compared += ["survey.json", "tallies.json"]  # read and checked above
+    unknown = {*found} - {*compared}
+    for name in compared:
+        if name.endswith(".csv"):
+            heads = [
+                set(next(csv.reader(io.StringIO(text[name].decode())))) for text in (found, made)
+            ]
+            unknown |= {f"{name} ({column})" for column in heads[0] - heads[1]}
     return study, Verified(
         *(survey.id, survey.version, study.wave, study.fieldwork.reports),
         *(made["estimates.csv"].count(b"\n") - 1, reports is not None, len(found)),
-        tuple(sorted(set(found) - set(compared))),
+        tuple(sorted(unknown)),
         *(release, sha256(data).hexdigest()),
     )
 
@@ -282,7 +291,8 @@ def _compare(name: str, made: str, all_columns: bool, stated: str) -> None:
             for table, cells in zip(tables, pair, strict=True)
         )
         for column in columns:
-            if not _near(row[column], again[column]):
+            is_count = column in _COUNTS
+            if row[column] != again[column] and (is_count or not _near(row[column], again[column])):
                 raise DataError(
                     f"{told} {column} in line {number}: {shown(row[column])} for "
                     f"{shown(again[column])}"
@@ -302,7 +312,6 @@ def _check_header(name: str, header: list[str], needed: tuple[str, ...] = ()) ->
 def _near(stated: str, made: str) -> bool:
     if stated == made:
         return True
-    # Counts are exact on all machines.
     if not (_DECIMAL.fullmatch(stated) and _DECIMAL.fullmatch(made)):
         return False
     if _WHOLE.fullmatch(stated) and _WHOLE.fullmatch(made):
