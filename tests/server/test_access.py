@@ -291,7 +291,7 @@ def test_a_password_that_is_too_long_is_never_brought_into_a_form(
         brought.append(len(text))
         return text
 
-    monkeypatch.setattr(access.unicodedata, "normalize", normal)
+    monkeypatch.setattr("server.access.unicodedata.normalize", normal)
     store.researchers.put(Researcher("cho", "analyst"), access.hashed_choice(SECRET))
     for name in ("cho", "nobody"):
         assert log_in(browser, name, "\u0344" * 5_000).status_code == 401

@@ -121,7 +121,8 @@ def test_codes_are_counted_before_they_are_looked_at_and_apart_from_passwords(
         log_in(app.test_client(), "bob", "guess")
     assert log_in(app.test_client(), "bob", code=codes[0]).status_code == 303
     # While one code is looked at, another one that comes at the same time counts, too.
-    told, use = [], type(store.factors).use
+    told = list[int]()
+    use = type(store.factors).use
 
     def use_slowly(factors: object, *given: object) -> bool:
         if len(told) < FREE_ATTEMPTS + 1:
