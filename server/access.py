@@ -65,10 +65,9 @@ SERVER = Researcher("research token", "owner")
 BROWSER = "__Host-deniable-browser"
 
 #: scrypt takes 32 MiB and much time. So a process computes only one hash at a time for strangers,
-#: and one for those who are likely to be let in. Few strangers may wait, so that a flood of
-#: attempts leaves threads to others.
-_HASHING, _HASHING_FOR_KNOWN = threading.Lock(), threading.Lock()
-_STRANGERS = threading.BoundedSemaphore(4)
+#: one for those whose password is likely, and one for known browsers. Few of each may wait, so that
+#: a flood of attempts leaves threads to others.
+_STRANGE, _LIKELY, _KNOWN = ((threading.BoundedSemaphore(4), threading.Lock()) for _ in range(3))
 
 #: It has the form of every stored hash, and is that of no password. A name that nobody has costs as
 #: much time as one that somebody has.
@@ -151,9 +150,10 @@ def identify() -> Researcher | None:
         return SERVER
     if given.type == "basic" and given.username and given.password:
         researcher = check_password(given.username, given.password)
-        # A program has no second factor: nobody gets past one by another way.
-        if researcher is not None and not _asks_for_factor(researcher):
+        if researcher is None or not _asks_for_factor(researcher):
             return researcher
+        # A program has no second factor. That the password was right is not to be seen by the wait.
+        _check_wait(the_store().access.attempt(_bucket(given.username)[0], now()))
     return None
 
 
@@ -187,7 +187,7 @@ def check_password(name: str, password: str) -> Researcher | None:
     is_likely = compare_digest(check or _no_check(name), _check(password))
     if not is_likely:
         _check_wait(store.access.wait(bucket, now()))
-    with _turn(is_likely or is_known):
+    with _turn(*(_KNOWN if is_known else _LIKELY if is_likely else _STRANGE)):
         right = check_password_hash(scrypt, password if check else _normal(password))
     if account is not None and right:
         return account[0]
@@ -249,19 +249,20 @@ def _no_check(name: str) -> str:
 
 
 @contextlib.contextmanager
-def _turn(is_known: bool) -> Iterator[None]:
-    """Wait for the turn to compute a hash; raise TooManyRequests if too many strangers wait."""
-    if is_known:
-        with _HASHING_FOR_KNOWN:
-            yield
-        return
-    if not _STRANGERS.acquire(blocking=False):
+def _turn(places: threading.BoundedSemaphore, hashing: threading.Lock) -> Iterator[None]:
+    """Wait for the turn to compute a hash; raise TooManyRequests if too many others wait."""
+    if not places.acquire(blocking=False):
         raise TooManyRequests(retry_after=1)
     try:
-        with _HASHING:
+        with hashing:
             yield
     finally:
-        _STRANGERS.release()
+        places.release()
+
+
+def waits(error: TooManyRequests) -> str:
+    """Return in a sentence for how long an attempt has to wait."""
+    return f"Too many attempts. The next one can be made in {error.retry_after} s."
 
 
 def _check_wait(seconds: float) -> None:
@@ -283,7 +284,9 @@ def begin_session(researcher: Researcher) -> None:
 
 def _know_browser(name: str) -> None:
     """Know from now on that this account has signed in by this browser."""
-    token = secrets.token_urlsafe(24)
+    token = request.cookies.get(BROWSER, "")
+    if not the_store().factors.knows_browser(token, name, now()):
+        token = secrets.token_urlsafe(24)
     the_store().factors.add_browser(token, name, now())
 
     @after_this_request

@@ -85,7 +85,7 @@ def _check_password_now() -> None:
     try:
         known = access.check_password(g.researcher.name, request.form.get("old", ""))
     except TooManyRequests as error:
-        raise Mistake("old", _waits(error)) from None
+        raise Mistake("old", access.waits(error)) from None
     if known != g.researcher:
         raise Mistake("old", "Password now: expected your password, got another one")
 
@@ -95,13 +95,9 @@ def _check_code() -> None:
     try:
         is_right = access.is_right_code(g.researcher, request.form.get("code", ""))
     except TooManyRequests as error:
-        raise Mistake("code", _waits(error)) from None
+        raise Mistake("code", access.waits(error)) from None
     if not is_right:
         raise Mistake("code", "Code: expected one that your app shows now and that was not used")
-
-
-def _waits(error: TooManyRequests) -> str:
-    return f"Too many attempts. The next one can be made in {error.retry_after} s."
 
 
 @blueprint.get("/account/second-factor")
@@ -132,7 +128,7 @@ def change_second_factor() -> str | BaseResponse:
     """Turn the second factor of one's account on or off, or make new recovery codes."""
     store, name, wish = the_store(), g.researcher.name, request.form.get("do")
     if store.factors.has(name):
-        if wish == "on":  # the form was sent twice
+        if wish == "on":  # it was turned on in another tab
             return _factor_page()
         _check_code()
         if wish == "off":

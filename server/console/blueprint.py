@@ -182,7 +182,7 @@ def impossible(error: StoreError) -> Response:
 def impossible_here(error: HTTPException) -> Response:
     if not isinstance(error, TooManyRequests):
         return _told(str(error.description), error.code or 422)
-    waits = f"Too many attempts. The next one can be made in {error.retry_after} s."
+    waits = access.waits(error)
     response = Response(f"{waits}\n", 429, content_type="text/plain")
     if not request.path.startswith("/api/"):
         response = Response(_login_page(request.form.get("target", "/surveys"), waits), 429)

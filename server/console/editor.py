@@ -23,7 +23,7 @@ from server.console.changes import (
 )
 from server.console.costs import USUAL, asked_costs
 from server.console.drafts import of_draft, reading_of, the_draft
-from server.console.mistakes import note
+from server.console.mistakes import note, told
 from server.console.study import study_page
 from server.editing.conditions import shorter
 from server.editing.draft_file import DraftFile
@@ -177,16 +177,16 @@ def change(survey_id: str) -> BaseResponse | tuple[str, int]:
 def _stored(draft: Draft, asked: Change, file: DraftView) -> BaseResponse | tuple[str, int]:
     """Store what is valid of a change, and show it; a mistake in one field holds up no other."""
     if asked.do != "save":
-        part, toml = _checked(draft, asked)
+        part, toml, taken = _checked(draft, asked)
         refused: dict[str, ValueError] = {}
     else:
-        (part, toml), refused = kept(
+        (part, toml, taken), refused = kept(
             paths_of(file, asked, reading_of(draft)),
             lambda paths: _checked(draft, replace(asked, paths=paths)),
         )
     if toml != draft.toml:
         what = f"{DONE.get(asked.do, asked.do)} {asked.part.replace('/', ' ')}"
-        the_store().drafts.change(draft, toml, g.researcher.name, what, asked.form.taken)
+        the_store().drafts.change(draft, toml, g.researcher.name, what, taken)
     if not refused:
         return redirect(f"/surveys/{draft.id}/edit?part={part}", 303)
     for path, error in refused.items():
@@ -196,27 +196,31 @@ def _stored(draft: Draft, asked: Change, file: DraftView) -> BaseResponse | tupl
 
 def _note(draft: Draft, asked: Change, error: ValueError, otherwise: str = "") -> None:
     """Put a mistake on the page, at the field that it is about, or at another one."""
-    field = field_of(asked, error, DraftView(draft.toml), reading_of(draft).survey)
-    note(field or otherwise, str(error).removeprefix("survey.toml: "))
+    field = field_of(asked, error, DraftView(draft.toml), reading_of(draft).survey) or otherwise
+    # Two fields can be refused with errors that name the same one.
+    note(
+        otherwise if field in told()["mistakes"] else field,
+        str(error).removeprefix("survey.toml: "),
+    )
 
 
-def _checked(draft: Draft, asked: Change) -> tuple[str, str]:
-    """Return the part that is shown after a change, and the file, which can be read."""
-    file = DraftFile(draft.toml)
-    part = changed(file, asked, reading_of(draft))
+def _checked(draft: Draft, asked: Change) -> tuple[str, str, dict[str, bytes]]:
+    """Return the part that is shown after a change, the file, which can be read, and new images."""
+    file, form = DraftFile(draft.toml), replace(asked.form, taken={})
+    part = changed(file, replace(asked, form=form), reading_of(draft))
     if file.toml == draft.toml:
-        return part, draft.toml
+        return part, draft.toml, {}
     before = the_store().drafts.files(draft.id)
-    for name, content in asked.form.taken.items():
+    for name, content in form.taken.items():
         if before.get(name, content) != content:
             raise SurveyError(
                 f"{name}: expected another name, since this draft has another file of this name. "
                 "Rename the file, and choose it again"
             )
-    files, toml = before | asked.form.taken, file.toml
-    if asked.form.taken:  # a file of somebody else: see server.work.reading
-        toml, _ = reading.draft(toml, files, next(iter(asked.form.taken)))
+    files, toml = before | form.taken, file.toml
+    if form.taken:  # a file of somebody else: see server.work.reading
+        toml, _ = reading.draft(toml, files, next(iter(form.taken)))
     survey = read_new(toml, files).survey
     if survey.id != draft.id:
         raise SurveyError(f"id: expected {draft.id}, which cannot change, got {survey.id}")
-    return part, toml
+    return part, toml, form.taken

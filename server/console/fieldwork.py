@@ -65,12 +65,13 @@ class Links:
 
     secret: bytes
     survey: str
+    wave: int
     number: int
 
     @classmethod
     def of_press(cls, survey: str, wave: int, number: int) -> "Links":
         """Return those of a press in this session, counted from 0; a program has no session."""
-        return cls(_of_session(f"{survey} {wave} {number}"), survey, number)
+        return cls(_of_session(f"{survey} {wave} {number}"), survey, wave, number)
 
     @classmethod
     def of_session(cls, survey: str, wave: int) -> "list[Links]":
@@ -98,20 +99,25 @@ class Links:
         """How many of them were made and not taken back."""
         return int(the_store().sent_forms.told(self.key) or 0)
 
-    def make(self, wave: int, number: int) -> None:
-        """Make links for a wave, unless that was done, or is done right now."""
+    def make(self, number: int) -> None:
+        """Make links, unless that was done, or is done right now."""
         store = the_store()
-        if store.sent_forms.begin(self.key, now()) is None:
-            access.record("invite", f"{self.survey}, wave {wave}, {number}")
-            store.invitations.add(self.survey, wave, map(ISSUER.key, self.tokens(number)))
+        if store.sent_forms.begin(self.key, now()) is not None:
+            return
+        try:
+            access.record("invite", f"{self.survey}, wave {self.wave}, {number}")
+            store.invitations.add(self.survey, self.wave, map(ISSUER.key, self.tokens(number)))
             store.sent_forms.end(self.key, f"{number}")
+        except BaseException:
+            store.sent_forms.forget(self.key)
+            raise
 
-    def take_back(self, wave: int) -> None:
+    def take_back(self) -> None:
         """Take them back, used or not, so that none can be used any more."""
-        access.record("revoke links", f"{self.survey}, wave {wave}, {self.made}")
-        for token in self.tokens(self.made):
-            the_store().invitations.revoke(self.survey, ISSUER.key(token))
-        the_store().sent_forms.end(self.key, "")
+        store, made = the_store(), self.made
+        access.record("revoke links", f"{self.survey}, wave {self.wave}, {made}")
+        store.invitations.revoke(self.survey, map(ISSUER.key, self.tokens(made)))
+        store.sent_forms.end(self.key, "")
 
 
 def address_of(survey_id: str) -> str:
@@ -137,7 +143,8 @@ def _page(current: Open, **told: object) -> str:
         last = StoredWave(store, survey.id, current.wave, batch=True)
         if last.shown:
             unlike = [one for one in last.plausibility() if one.looks == UNLIKE]
-    pressed = Links.of_session(survey.id, current.wave) if survey.access != "open" else []
+    every = _waves_of_links(survey.id) if survey.access != "open" else []
+    pressed = {wave: Links.of_session(survey.id, wave) for wave in every}
     study = store.studies.get(survey.id)
     planned = study.planned or USUAL
     return study_page(
@@ -155,10 +162,10 @@ def _page(current: Open, **told: object) -> str:
         invited=invited,
         address=address_of(survey.id),
         origin=addresses.of_respondents(),
-        code=qr_code(survey.id),
+        code=code_of(survey.id),
         unlike=unlike,
-        pressed=[links for links in pressed if links.made],
-        next_press=len(pressed),
+        pressed=[links for found in pressed.values() for links in found if links.made],
+        next_press=len(pressed.get(current.wave, ())),
         is_deleted=study.state == DELETED,
         is_trial=study.is_trial,
         sees_results=sees_results,
@@ -168,7 +175,7 @@ def _page(current: Open, **told: object) -> str:
     )
 
 
-def qr_code(survey_id: str) -> Markup:
+def code_of(survey_id: str) -> Markup:
     """Return a QR code of where respondents open a survey."""
     return addresses.qr_code(address_of(survey_id), "QR code of the survey's address")
 
@@ -176,7 +183,7 @@ def qr_code(survey_id: str) -> Markup:
 @blueprint.get("/surveys/<survey_id>/sheet")
 def sheet(survey_id: str) -> str:
     current = asked_now(the_store(), survey_id)
-    return study_page("sheet.html", current, address=address_of(survey_id), code=qr_code(survey_id))
+    return study_page("sheet.html", current, address=address_of(survey_id), code=code_of(survey_id))
 
 
 @blueprint.post("/surveys/<survey_id>/open")
@@ -247,33 +254,51 @@ def invite(survey_id: str) -> Response | str:
     Once links were made in a session, only a press that says so makes more of them.
     """
     current = _by_invitation(survey_id)
-    wave, wish, address = current.wave, request.form.get("do", ""), _asked_address()
-    pressed = Links.of_session(survey_id, wave)
-    following = Links.of_press(survey_id, wave, len(pressed))
+    wish, address = request.form.get("do", ""), _asked_address()
+    following = Links.of_press(
+        survey_id, current.wave, len(Links.of_session(survey_id, current.wave))
+    )
     named = request.form.get("press", "0")
-    chosen = next((links for links in pressed if f"{links.number}" == named), None)
-    if wish == "download":
-        if chosen is None or not chosen.made:
+    if wish in ("download", "renew"):
+        chosen = _chosen_links(survey_id, request.form.get("wave", ""), named)
+        if chosen is None and wish == "download":
             abort(409, "These links were taken back, or the session that made them has ended.")
-        return _file_of(chosen, wave, address)
-    if wish == "renew" and chosen is not None and chosen.made:
-        number = chosen.made
-        chosen.take_back(wave)
-        following.make(wave, number)
-    elif named == f"{following.number}" and wish != "renew":
-        following.make(wave, asked_number("links", MOST_LINKS))
+        if chosen is not None and wish == "download":
+            access.record("download links", f"{survey_id}, wave {chosen.wave}, {chosen.made}")
+            return _file_of(chosen, address)
+        if chosen is not None:
+            number = chosen.made
+            chosen.take_back()
+            replace_with = Links.of_press(
+                survey_id, chosen.wave, len(Links.of_session(survey_id, chosen.wave))
+            )
+            replace_with.make(number)
+    elif named == f"{following.number}":
+        following.make(asked_number("links", MOST_LINKS))
     elif is_page():
         return _page(current, is_again=True)
-    return _page(current) if is_page() else _file_of(following, wave, address)
+    return _page(current) if is_page() else _file_of(following, address)
 
 
-def _file_of(links: Links, wave: int, address: str) -> Response:
+def _chosen_links(survey_id: str, wave: str, number: str) -> Links | None:
+    """Return the links of this session that a form names, unless they were taken back."""
+    waves = [one for one in _waves_of_links(survey_id) if f"{one}" == wave]
+    every = [links for one in waves for links in Links.of_session(survey_id, one)]
+    return next((links for links in every if f"{links.number}" == number and links.made), None)
+
+
+def _waves_of_links(survey_id: str) -> list[int]:
+    """Return the waves for which links can have been made."""
+    return list(the_store().surveys.waves(survey_id)) or [1]
+
+
+def _file_of(links: Links, address: str) -> Response:
     """Return links as a file."""
     out = io.StringIO()
     rows = csv.writer(out, lineterminator="\n")
     rows.writerow(("survey", "wave", "link"))
     rows.writerows(
-        (links.survey, wave, f"{address}/s/{links.survey}#{token}")
+        (links.survey, links.wave, f"{address}/s/{links.survey}#{token}")
         for token in links.tokens(links.made)
     )
     response = Response(out.getvalue(), content_type="text/csv; charset=utf-8")
@@ -305,7 +330,7 @@ def revoke(survey_id: str) -> str:
     """Take a link back; the page does not depend on whether it was used."""
 
     def take_back(key: bytes) -> str | None:
-        return "" if the_store().invitations.revoke(survey_id, key) else None
+        return "" if the_store().invitations.revoke(survey_id, [key]) else None
 
     return _on_link(survey_id, "revoke a link", take_back)
 

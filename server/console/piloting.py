@@ -13,7 +13,7 @@ from server import access, work
 from server.console.blueprint import blueprint, may_pilot
 from server.console.costs import USUAL
 from server.console.drafts import of_draft
-from server.console.fieldwork import address_of, qr_code
+from server.console.fieldwork import address_of, code_of
 from server.console.live import follow_work
 from server.console.mistakes import Mistake, again
 from server.console.study import asked_number, study_page
@@ -66,7 +66,7 @@ def pilot(survey_id: str) -> str:
         pilot_is_current=piloted is not None and piloted.survey.is_of(pilot_of(survey).spec),
         pilot_reports=shown_in(known, 1) if is_there else None,
         address=address_of(known),
-        code=qr_code(known),
+        code=code_of(known),
         may_pilot=may_pilot() or g.researcher.role == "owner",
         **live,
     )

@@ -14,7 +14,7 @@ from server import access
 from server.console.blueprint import blueprint
 from server.console.costs import USUAL
 from server.console.drafts import of_draft, reading_of, the_draft
-from server.console.fieldwork import address_of, qr_code
+from server.console.fieldwork import address_of, code_of
 from server.console.precision import is_little, quick, told
 from server.editing.spending import up, wave_total
 from server.extensions import the_store
@@ -100,7 +100,7 @@ def ask_to_publish(survey_id: str) -> str:
             if question.id == name
         ],
         address=address_of(survey_id),
-        code=qr_code(survey_id),
+        code=code_of(survey_id),
         tags=survey.spec.get("languages", ()),
         unfilled=sorted(set(_UNFILLED.findall(re.sub("(?m)^#.*", "", draft.toml)))),
     )

@@ -1,12 +1,13 @@
 """A form of the console acts once, however often the same form is sent.
 
-Each form has a random token. A second press of its button, or Back and the button again, sends the
-same token with the same content: then nothing is done, and whoever sent it gets to where the first
-one led. Another content is another form.
+Each form has a random token. A second press of its button, or sending the page again, sends the
+same token with the same content: then nothing is done, and whoever sent it gets what the first one
+got. Another content is another form.
 """
 
 import hashlib
 import json
+import re
 import secrets
 import time
 from base64 import urlsafe_b64decode, urlsafe_b64encode
@@ -118,10 +119,12 @@ class Kept:
         try:
             path, items = json.loads(urlsafe_b64decode(text))
             found = [(f"{name}", f"{value}") for name, value in items]
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, RecursionError):
             return None
+        # Two slashes would name another host.
+        is_here = re.match(r"/[a-z]", f"{path}") is not None
         adapter = current_app.url_map.bind("")
-        return cls(path, found) if adapter.test(f"{path}", method="POST") else None
+        return cls(path, found) if is_here and adapter.test(path, method="POST") else None
 
 
 def kept_form() -> Kept | None:
@@ -153,6 +156,8 @@ def note_sent(response: Response) -> Response:
     if not response.location:
         content_type = response.content_type or ""
         _ANSWERS[key] = (time.monotonic(), response.get_data(), content_type)
+        for old in [old for old, (at, *_) in _ANSWERS.items() if at < time.monotonic() - _KEPT_FOR]:
+            del _ANSWERS[old]
         while len(_ANSWERS) > _MOST_ANSWERS:
             _ANSWERS.popitem(last=False)
     the_store().sent_forms.end(key, response.location or _DONE)

@@ -140,7 +140,7 @@ def translate(survey_id: str) -> BaseResponse | tuple[str, int]:
         refused |= errors
         if toml != draft.toml:
             the_store().drafts.change(draft, toml, g.researcher.name, f"translated {part}")
-    except Outdated as error:
+    except (Outdated, ValueError) as error:
         refused[""] = error
     if not refused:
         return redirect(f"/surveys/{survey_id}/translations#{part}", 303)

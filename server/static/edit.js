@@ -10,7 +10,7 @@ const load = (method, address, body) => new Promise((resolve, reject) => {
   request.responseType = "document";
   request.onload = () => resolve({
     page: request.response, address: request.responseURL, isFine: request.status < 400,
-    isConflict: request.status === 409, isSignedOut: request.status === 401, isRefused: request.status === 403,
+    isConflict: request.status === 409, isSignedOut: request.status === 401, isForbidden: request.status === 403,
   });
   request.onerror = () => reject(new Error("The server cannot be reached; nothing was stored."));
   request.send(body);
@@ -81,8 +81,10 @@ function tell(text, ...more) {
 
 /** Nothing that was typed is lost while somebody signs in again in another tab. */
 function tellRefused(why) {
-  const link = Object.assign(document.createElement("a"), { href: "/login", target: "_blank", textContent: "Sign in in another tab" });
-  const again = Object.assign(document.createElement("button"), { type: "button", className: "small", textContent: "Save it now" });
+  const link = Object.assign(document.createElement("a"), { href: "/login", target: "_blank" });
+  link.textContent = "Sign in in another tab";
+  const again = Object.assign(document.createElement("button"), { type: "button", className: "small" });
+  again.textContent = "Save it now";
   again.addEventListener("click", async () => {
     await renew();
     for (const form of document.querySelectorAll("form[data-auto]")) {
@@ -100,8 +102,9 @@ async function renew() {
 }
 
 /** Shows the parts that an answer has; after a mistake the form stays as it was typed. */
-function show({ page, address, isFine, isSignedOut, isRefused: isForbidden }, keeps, sent, isPressed, place) {
-  if (isSignedOut || isForbidden) return tellRefused(isSignedOut ? "You are signed out." : page.body.textContent.trim());
+function show({ page, address, isFine, isSignedOut, isForbidden }, keeps, sent, isPressed, place) {
+  if (isSignedOut) return tellRefused("You are signed out.");
+  if (isForbidden) return tellRefused("This page is too old, or your account may not change this.");
   if (!page?.querySelector("[data-part]")) throw new Error("The server has an error; nothing was stored.");
   // A mistake in one field holds up no other.
   const isPart = !isFine && ["part", "seen"].some((name) => {
@@ -210,7 +213,8 @@ function store(form, button) {
     return live ? new FormData(live) : sent;
   };
   if (once.includes(button?.value)) underWay.add(button.value);
-  send("POST", form.action, collect, isSaved, Boolean(button), place).then(() => underWay.delete(button?.value));
+  send("POST", form.action, collect, isSaved, Boolean(button), place)
+    .then(() => underWay.delete(button?.value));
 }
 
 function tryOut(form) {

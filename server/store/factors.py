@@ -1,6 +1,7 @@
 """What helps an account to sign in: a second factor, and browsers in which it signed in before."""
 
 import hashlib
+import re
 
 from server import second_factor
 from server.store.database import Connection, Database
@@ -61,7 +62,7 @@ class Factors:
             step = second_factor.step_of(row[0], code, now)
             if step is None:
                 sql = "DELETE FROM recovery_code WHERE researcher = ? AND hash = ?"
-                return connection.execute(sql, (name, _hash(code.strip().lower()))).rowcount > 0
+                return connection.execute(sql, (name, hash_of(_bare(code)))).rowcount > 0
             sql = "UPDATE second_factor SET step = ? WHERE researcher = ? AND step < ?"
             return connection.execute(sql, (step, name, step)).rowcount > 0
 
@@ -72,7 +73,7 @@ class Factors:
                 "INSERT INTO browser VALUES (?, ?, ?) "
                 "ON CONFLICT (hash) DO UPDATE SET researcher = excluded.researcher, "
                 "until = excluded.until",
-                (_hash(token), name, now + KNOWN_FOR),
+                (hash_of(token), name, now + KNOWN_FOR),
             )
             connection.execute(
                 "DELETE FROM browser WHERE until <= ? OR (researcher = ? AND hash NOT IN (SELECT "
@@ -83,12 +84,17 @@ class Factors:
     def knows_browser(self, token: str, name: str, now: float) -> bool:
         """Return whether an account has signed in by the browser with this token."""
         sql = "SELECT 1 FROM browser WHERE hash = ? AND researcher = ? AND until > ?"
-        return self._database.query(sql, _hash(token), name, now).fetchone() is not None
+        return self._database.query(sql, hash_of(token), name, now).fetchone() is not None
+
+
+def _bare(code: str) -> str:
+    """Return a recovery code as it is compared: people leave hyphens out, or type spaces."""
+    return re.sub("[^0-9a-f]", "", code.lower())
 
 
 def _put_codes(connection: Connection, name: str, codes: list[str]) -> None:
     connection.execute("DELETE FROM recovery_code WHERE researcher = ?", (name,))
-    rows = [(name, _hash(code)) for code in codes]
+    rows = [(name, hash_of(_bare(code))) for code in codes]
     connection.executemany("INSERT INTO recovery_code VALUES (?, ?)", rows)
 
 
@@ -98,5 +104,6 @@ def remove(connection: Connection, name: str) -> None:
     connection.execute("DELETE FROM recovery_code WHERE researcher = ?", (name,))
 
 
-def _hash(text: str) -> bytes:
+def hash_of(text: str) -> bytes:
+    """Return what is stored of a random text; it is random, so SHA-256 will do."""
     return hashlib.sha256(text.encode(errors="surrogatepass")).digest()

@@ -40,10 +40,11 @@ class Invitations:
             known = connection.execute(sql, (survey_id, new)).fetchone()
             return self._remove(connection, survey_id, old) or known is not None
 
-    def revoke(self, survey_id: str, key: bytes) -> bool:
-        """Take an invitation back, in all waves; return whether it existed."""
+    def revoke(self, survey_id: str, keys: Iterable[bytes]) -> bool:
+        """Take invitations back, in all waves; return whether one of them existed."""
         with self._database.writing() as connection:
-            return self._remove(connection, survey_id, key)
+            removed = [self._remove(connection, survey_id, key) for key in keys]
+        return any(removed)
 
     def _remove(self, connection: Connection, survey_id: str, key: bytes) -> bool:
         sql = "DELETE FROM invitation WHERE survey = ? AND token_hash = ?"

@@ -1,10 +1,10 @@
 """Researchers: their accounts, sessions and failed attempts to sign in."""
 
-import hashlib
 from dataclasses import dataclass
 
 from server.store import factors
 from server.store.database import Connection, Database
+from server.store.factors import hash_of
 
 #: Names of accounts.
 NAME = r"[\w.@-]{1,64}"
@@ -77,30 +77,30 @@ class Access:
     def add_token(self, token: str) -> None:
         """Accept a research token. Only its hash is stored; it is random, so SHA-256 will do."""
         sql = "INSERT INTO research_token VALUES (?) ON CONFLICT DO NOTHING"
-        self._database.write(sql, _hash(token))
+        self._database.write(sql, hash_of(token))
 
     def remove_token(self, token: str) -> None:
         """Forget a research token."""
-        self._database.write("DELETE FROM research_token WHERE hash = ?", _hash(token))
+        self._database.write("DELETE FROM research_token WHERE hash = ?", hash_of(token))
 
     def knows_token(self, token: str) -> bool:
         """Return whether a research token is valid, by its hash, in a time that reveals nothing."""
-        rows = self._database.query("SELECT 1 FROM research_token WHERE hash = ?", _hash(token))
+        rows = self._database.query("SELECT 1 FROM research_token WHERE hash = ?", hash_of(token))
         return rows.fetchone() is not None
 
     def add_session(self, token: str, name: str) -> None:
         """Remember who was let in with a session's random token."""
-        self._database.write("INSERT INTO session VALUES (?, ?)", _hash(token), name)
+        self._database.write("INSERT INTO session VALUES (?, ?)", hash_of(token), name)
 
     def session(self, token: str) -> str | None:
         """Return whose session it is; None if it has ended."""
         sql = "SELECT researcher FROM session WHERE hash = ?"
-        row = self._database.query(sql, _hash(token)).fetchone()
+        row = self._database.query(sql, hash_of(token)).fetchone()
         return None if row is None else str(row[0])
 
     def end_session(self, token: str) -> None:
         """End the session with this token."""
-        self._database.write("DELETE FROM session WHERE hash = ?", _hash(token))
+        self._database.write("DELETE FROM session WHERE hash = ?", hash_of(token))
 
     def end_sessions_of(self, name: str) -> None:
         """End all sessions of an account, and know its browsers no more; '' for printed tokens."""
@@ -110,13 +110,13 @@ class Access:
 
     def add_setup(self, code: str, researcher: Researcher, until: float) -> None:
         """Remember a code with which an account can be set up once, until then."""
-        values = (_hash(code), researcher.name, researcher.role, until)
+        values = (hash_of(code), researcher.name, researcher.role, until)
         self._database.write("INSERT INTO setup VALUES (?, ?, ?, ?)", *values)
 
     def setup(self, code: str, now: float) -> Researcher | None:
         """Return the account that a code can set up; None if the code is unknown or too old."""
         sql = "SELECT name, role FROM setup WHERE hash = ? AND until > ?"
-        row = self._database.query(sql, _hash(code), now).fetchone()
+        row = self._database.query(sql, hash_of(code), now).fetchone()
         return None if row is None else Researcher(*row)
 
     def setups(self, now: float) -> list[Researcher]:
@@ -129,7 +129,7 @@ class Access:
         with self._database.writing() as connection:
             found = self.setup(code, now)
             sql = "DELETE FROM setup WHERE hash = ? OR until <= ?"
-            connection.execute(sql, (_hash(code), now))
+            connection.execute(sql, (hash_of(code), now))
         return found
 
     def end_all(self) -> None:
@@ -176,7 +176,3 @@ def _end(connection: Connection, name: str) -> None:
     connection.execute("DELETE FROM session WHERE researcher = ?", (name,))
     connection.execute("DELETE FROM browser WHERE researcher = ?", (name,))
     connection.execute("DELETE FROM setup WHERE name = ?", (name,))
-
-
-def _hash(token: str) -> bytes:
-    return hashlib.sha256(token.encode(errors="surrogatepass")).digest()

@@ -178,6 +178,24 @@ def test_typed_text_survives_a_session_that_ended(
     assert "Mangez-vous ?" in toml(collector, draft)
 
 
+def test_typed_text_survives_a_new_session_of_the_same_browser(
+    console: Page, collector: Collector, draft: str
+) -> None:
+    console.goto(f"{collector.url}/surveys/{draft}/translations")
+    other = console.context.new_page()
+    other.goto(f"{collector.url}/login")
+    other.get_by_label("Password or token").fill(collector.token)
+    other.get_by_role("button", name="Sign in").click()
+    expect(other.get_by_role("heading", name="Surveys", level=1)).to_be_visible()
+    field = console.locator(FRENCH)
+    field.fill("Mangez-vous ?")
+    field.blur()
+    expect(console.locator("#said")).to_contain_text("This page is too old")
+    console.locator("#said").get_by_role("button", name="Save it now").click()
+    expect(console.locator("#saving")).to_have_text("Saved")
+    assert "Mangez-vous ?" in toml(collector, draft)
+
+
 @pytest.mark.provokes("ERR_FAILED")
 @pytest.mark.parametrize("path", STORING)
 def test_typed_text_survives_a_server_that_does_not_answer(

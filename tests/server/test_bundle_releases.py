@@ -1,5 +1,6 @@
 """A bundle of another release is checked by its numbers, and programs and texts are not trusted."""
 
+import json
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
@@ -72,6 +73,18 @@ def test_programs_of_a_known_release_are_compared_with_those_that_it_wrote(
     for name in PROGRAMS:
         told = complaint(packed(members | {name: members[name] + b"\nsystem('true')\n"}))
         assert told == f"{name}: expected the program of release 0.0.{RELEASE}, got another one"
+
+
+def test_a_program_of_another_name_is_unknown(zipped: bytes) -> None:
+    members = {name: text for name, text in opened(zipped).items() if name not in PROGRAMS}
+    members |= {"analysis.R": b"system('true')\n"}
+    package = json.loads(members["datapackage.json"].replace(b'"release": "', b'"release": "0.0.'))
+    package["resources"] = [one for one in package["resources"] if one["path"] in members]
+    package["resources"].append(package["resources"][0] | {"path": "analysis.R"})
+    members["datapackage.json"] = json.dumps(package).encode()
+    found = verify_bundle(packed(members))
+    assert "analysis.R" in found.unknown
+    assert not found.knows_programs
 
 
 def test_columns_that_this_release_cannot_make_are_named(zipped: bytes) -> None:

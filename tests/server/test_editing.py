@@ -274,3 +274,20 @@ def test_a_picture_of_the_same_name_replaces_none(signed_in: Browsers, store: St
         answer = post(browser, EDIT, **form)
         assert answer.status_code == status, unescape(answer.text.partition('id="said"')[2][:300])
     assert store.drafts.files("idea")["photo.png"] == picture
+
+
+def test_a_refused_picture_holds_up_no_text_and_is_not_stored(
+    signed_in: Browsers, store: Store
+) -> None:
+    browser = signed_in("bob")
+    form = fields(browser, "question/one") | {"text": "Really?", "do": "save"}
+    form |= {"image_text": "A picture", "image": (io.BytesIO(b"no picture"), "photo.png")}
+    answer = post(browser, EDIT, **form)
+    assert (answer.status_code, "photo.png" in unescape(answer.text)) == (422, True)
+    assert 'text = "Really?"' in toml(store)
+    assert store.drafts.files("idea") == {}
+    picture = (ROOT / "examples/well-being.png").read_bytes()
+    form = fields(browser, "question/one") | {"image_text": "A picture", "do": "save"}
+    form["image"] = (io.BytesIO(picture), "photo.png")
+    assert post(browser, EDIT, **form).status_code == 303
+    assert store.drafts.files("idea") == {"photo.png": picture}

@@ -4,6 +4,7 @@ import csv
 import io
 import re
 import threading
+from base64 import urlsafe_b64encode
 from html import unescape
 from typing import Any
 
@@ -18,7 +19,7 @@ from test_mistakes import HTML
 from server.console import sent
 from server.intake.invitations import ISSUER
 from server.pages.browser_files import CLIENT
-from server.store import Store
+from server.store import Store, StoreBusy
 
 __all__ = ["app", "signed_in", "survey_file"]
 pytestmark = pytest.mark.usefixtures("answered")
@@ -67,7 +68,7 @@ FORMS: dict[str, tuple[str, str, dict[str, Any]]] = {
 #: Forms without a token, and why.
 WITHOUT = {
     "login.html": "signing in twice does no harm",
-    "fieldwork.html": "the links that a form made follow from the token of that form",
+    "fieldwork.html": "links follow from the session, and are made once",
 }
 
 
@@ -205,6 +206,28 @@ def test_a_link_is_replaced_once_and_shown_to_a_second_press(
     assert "no such link" in post(signed_in("cleo"), f"{path}/replace", HTML, link=link).text
 
 
+def test_links_that_could_not_be_made_are_made_by_the_next_press(
+    signed_in: Browsers, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    browser, path = signed_in("cleo"), "/surveys/canteen/invitations"
+    form = hidden(browser.get("/surveys/canteen", **HTTPS).text, path) | {"links": "7"}
+    form["address"] = "https://survey.example.org"
+
+    def fail(*_: object) -> None:
+        raise StoreBusy("the database has been busy for too long")
+
+    with monkeypatch.context() as failing:
+        failing.setattr("server.store.invitations.Invitations.add", fail)
+        assert send(browser, path, form).status_code == 503
+    assert invited(store) == 0
+    assert "You have made 7 links" in send(browser, path, form).text
+    # Those of an earlier wave can be had as long as the session lasts.
+    store.surveys.open_wave("canteen", 2)
+    panel = form | hidden(browser.get("/surveys/canteen", **HTTPS).text, path, 0)
+    assert panel["wave"] == "1"
+    assert len(links(send(browser, path, panel | {"do": "download"}))) == 7
+
+
 def test_programs_get_links_at_once(app: Flask, store: Store, bearer: dict[str, str]) -> None:
     client, form = app.test_client(), {"links": "2", "address": "https://survey.example.org"}
     path = "/surveys/canteen/invitations"
@@ -247,7 +270,10 @@ def test_what_was_typed_survives_a_new_sign_in(app: Flask, store: Store) -> None
         answer = app.test_client().post(path, data=long, headers=ours, **HTTPS)
         told = "kept in this page" if is_kept else "too long to be kept"
         assert (told in answer.text, 'name="kept"' in answer.text) == (True, is_kept)
-    for odd in ("", "x", "W10=", sent.Kept("/nowhere", [("a", "b")]).text):
+    paths = ("/nowhere", "//people/rules", "people/rules", "/\\people")
+    odds = [sent.Kept(path, [("a", "b")]).text for path in paths]
+    odds.append(urlsafe_b64encode(b"[" * 20_000).decode())
+    for odd in ("", "x", "W10=", *odds):
         assert sent_to_login(app, odd).location == "/surveys"
     # Another site cannot have somebody send what it likes after signing in.
     for site in ("cross-site", "same-site"):

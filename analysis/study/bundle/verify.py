@@ -25,7 +25,7 @@ from analysis.study.bundle.archive import (
     is_plain,
     unpack,
 )
-from analysis.study.bundle.members import PROGRAMS, members, programs_of_releases
+from analysis.study.bundle.members import members, programs_of_releases
 from analysis.study.bundle.package import DESCRIPTIONS, description
 from analysis.study.bundle.study import BundledStudy, recounted
 from analysis.study.methods import Fieldwork
@@ -39,6 +39,8 @@ _RELEASE = re.compile(r"[0-9][0-9A-Za-z.+!-]{0,63}")
 _NUMBERS = ("reports.csv", "estimates.csv")
 #: The columns of the estimates that are needed for a comparison.
 _COLUMNS = ("question", "term", "n", "estimate", "std_error", "conf_low", "conf_high")
+#: How names of members end that nobody runs.
+_TEXTS = (".md", ".json", ".csv", ".cff")
 #: The columns of counts, which are exact on all machines.
 _COUNTS = ("n", "simulated")
 #: The form of numbers in tables. Python also reads forms that spreadsheets take for text.
@@ -81,8 +83,9 @@ class Verified:
 
     @property
     def knows_programs(self) -> bool:
-        """Whether every program of the bundle is one that a known release wrote."""
-        return not set(self.unknown) & set(PROGRAMS)
+        """Whether nothing that could be a program is unknown."""
+        names = {name.partition(" (")[0] for name in self.unknown}
+        return all(name.endswith(_TEXTS) for name in names)
 
 
 def verify_bundle(data: bytes) -> Verified:
