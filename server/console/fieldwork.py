@@ -273,6 +273,7 @@ def invite(survey_id: str) -> Response | str:
                 survey_id, chosen.wave, len(Links.of_session(survey_id, chosen.wave))
             )
             replace_with.make(number)
+            return _page(current, renewed=number)
     elif named == f"{following.number}":
         following.make(asked_number("links", MOST_LINKS))
     elif is_page():
@@ -293,13 +294,15 @@ def _waves_of_links(survey_id: str) -> list[int]:
 
 
 def _file_of(links: Links, address: str) -> Response:
-    """Return links as a file."""
+    """Return links as a file, without those that were taken back one by one or replaced."""
+    known = the_store().invitations.known(links.survey)
     out = io.StringIO()
     rows = csv.writer(out, lineterminator="\n")
     rows.writerow(("survey", "wave", "link"))
     rows.writerows(
         (links.survey, links.wave, f"{address}/s/{links.survey}#{token}")
         for token in links.tokens(links.made)
+        if ISSUER.key(token) in known
     )
     response = Response(out.getvalue(), content_type="text/csv; charset=utf-8")
     name = f"{links.survey}-links.csv"

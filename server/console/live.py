@@ -24,12 +24,13 @@ def state_of_fieldwork(survey_id: str) -> str:
     return f"{current.state_on(today())} {waves} {current.survey.version}"
 
 
-def told_of_wave(shown: int, steps: Steps) -> str:
-    """Return how many reports of a wave are shown, in words."""
+def told_of_wave(shown: int, steps: Steps, state: str) -> str:
+    """Return how many reports of a wave are shown, in words; `state` is that of the wave."""
     if shown:
         return f"{shown:,} reports"
-    hidden = "" if steps.open else "not shown while it is open, or "
-    return f"{hidden}fewer than {steps.minimum:,} reports"
+    if state == "open" and not steps.open:
+        return "not shown while it is open"
+    return f"fewer than {steps.minimum:,} reports"
 
 
 def state_of_work(job: Job | None) -> str:
@@ -61,11 +62,15 @@ def live_fieldwork(survey_id: str) -> BaseResponse:
     """Send how many reports of each wave are shown, in whole batches."""
     store = the_store()
     current = asked_now(store, survey_id)
-    waves = {wave: shown_in(survey_id, wave) for wave in store.surveys.waves(survey_id)}
+    states = store.surveys.waves(survey_id)
+    waves = {wave: shown_in(survey_id, wave) for wave in states}
     steps = current.survey.steps
     return jsonify(
         state=state_of_fieldwork(survey_id),
-        texts={f"wave-{wave}": told_of_wave(shown, steps) for wave, shown in waves.items()},
+        texts={
+            f"wave-{wave}": told_of_wave(shown, steps, states[wave])
+            for wave, shown in waves.items()
+        },
         values={f"part-{wave}": shown for wave, shown in waves.items()}
         if store.studies.get(survey_id).planned
         else {},

@@ -12,7 +12,7 @@ const load = (method, address, body) => new Promise((resolve, reject) => {
     page: request.response, address: request.responseURL, isFine: request.status < 400,
     isConflict: request.status === 409, isSignedOut: request.status === 401, isForbidden: request.status === 403,
   });
-  request.onerror = () => reject(new Error("The server cannot be reached; nothing was stored."));
+  request.onerror = () => reject(new Error("The server cannot be reached."));
   request.send(body);
 });
 
@@ -80,7 +80,7 @@ function tell(text, ...more) {
 }
 
 /** Nothing that was typed is lost while somebody signs in again in another tab. */
-function tellRefused(why) {
+function tellRefused(why, canSignIn = true) {
   const link = Object.assign(document.createElement("a"), { href: "/login", target: "_blank" });
   link.textContent = "Sign in in another tab";
   const again = Object.assign(document.createElement("button"), { type: "button", className: "small" });
@@ -91,7 +91,8 @@ function tellRefused(why) {
       if ([...form.elements].some(isTyped)) store(form);
     }
   });
-  tell(`${why} Your text still stands here, and is not saved. `, link, ", come back, and press ", again);
+  const first = canSignIn ? [link, ", come back, and press "] : ["When it answers again, press "];
+  tell(`${why} Your text still stands here, and is not saved. `, ...first, again);
 }
 
 /** Takes the proof of a new session from this page as it is by now. */
@@ -105,7 +106,7 @@ async function renew() {
 function show({ page, address, isFine, isSignedOut, isForbidden }, keeps, sent, isPressed, place) {
   if (isSignedOut) return tellRefused("You are signed out.");
   if (isForbidden) return tellRefused("This page is too old, or your account may not change this.");
-  if (!page?.querySelector("[data-part]")) throw new Error("The server has an error; nothing was stored.");
+  if (!page?.querySelector("[data-part]")) throw new Error("The server has an error.");
   // A mistake in one field holds up no other.
   const isPart = !isFine && ["part", "seen"].some((name) => {
     const [now, was] = [page, document].map((one) => one.querySelector(`#form [name=${name}]`)?.value);
@@ -185,11 +186,15 @@ function send(method, address, collect, keeps = false, isPressed = false, place 
     if (answer.isConflict) [unseen, isDisputed] = [latest, true];
     else if (answer.isFine) isDisputed = false;
     if (isChange) isRefused = !answer.isFine;
-    else if (answer.isFine) isRefused = false;
+    else if (answer.isFine) {
+      isRefused = false;
+      if (!unstored) say("Saved");
+    }
     show(answer, keeps, data, isPressed, place);
   }).catch(({ message }) => {
     isRefused = isRefused || isChange;
-    tell(message);
+    if (isChange) tellRefused(message, false);
+    else tell(message);
   }).finally(() => {
     unstored -= isChange ? 1 : 0;
     if (isChange && !unstored) say(isRefused ? "Not all is saved" : "Saved");

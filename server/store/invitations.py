@@ -50,6 +50,11 @@ class Invitations:
         sql = "DELETE FROM invitation WHERE survey = ? AND token_hash = ?"
         return connection.execute(sql, (survey_id, key)).rowcount > 0
 
+    def known(self, survey_id: str) -> set[bytes]:
+        """Return the keys of all invitations to a survey, used or not."""
+        sql = "SELECT DISTINCT token_hash FROM invitation WHERE survey = ?"
+        return {bytes(key) for (key,) in self._database.query(sql, survey_id)}
+
     def is_usable(self, survey_id: str, wave: int, key: bytes) -> bool:
         """Return whether an invitation can be used; used and unknown ones give the same answer."""
         sql = (
