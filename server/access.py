@@ -203,7 +203,11 @@ def sign_in(name: str, password: str, code: str) -> Researcher | None:
     store, researcher = the_store(), check_password(name, password)
     if researcher is None or researcher is SERVER or not store.factors.has(researcher.name):
         return researcher
-    return researcher if is_right_code(researcher, code) else None
+    if is_right_code(researcher, code):
+        return researcher
+    # It counts like a wrong password, so that its count does not tell that the password was right.
+    _check_wait(store.access.attempt(_bucket(name)[0], now()))
+    return None
 
 
 def is_right_code(researcher: Researcher, code: str) -> bool:

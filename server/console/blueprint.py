@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from flask import Blueprint, Response, abort, g, redirect, render_template, request
+from flask import Blueprint, Response, abort, g, redirect, render_template, request, session
 from werkzeug.exceptions import HTTPException, TooManyRequests
 from werkzeug.wrappers import Response as BaseResponse
 
@@ -92,6 +92,8 @@ def let_in() -> BaseResponse | None:
 def _once(is_known: bool = True) -> BaseResponse | None:
     """Return what to answer to a form that was sent before; None if it is to be acted on."""
     before = sent_before(is_known)
+    if before is not None:
+        session.modified = False  # the first answer may have begun another session
     return _told(before, 409) if isinstance(before, str) else before
 
 

@@ -116,7 +116,8 @@ class Links:
         """Take them back, used or not, so that none can be used any more."""
         store, made = the_store(), self.made
         access.record("revoke links", f"{self.survey}, wave {self.wave}, {made}")
-        store.invitations.revoke(self.survey, map(ISSUER.key, self.tokens(made)))
+        keys = [ISSUER.key(token) for token in self.tokens(made)]
+        store.invitations.revoke_all(self.survey, {self.wave, *_waves_of_links(self.survey)}, keys)
         store.sent_forms.end(self.key, "")
 
 

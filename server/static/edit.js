@@ -20,6 +20,12 @@ const find = (id, within = document) => within.querySelector(`[id="${CSS.escape(
 const isTyped = (field) => field.defaultValue !== undefined
   && !["checkbox", "radio", "range", "file"].includes(field.type) && field.value !== field.defaultValue;
 
+/** Whether a field has another value than the page came with; unlike typed text, a box is stored at once. */
+const isChanged = (field) => {
+  if (field instanceof HTMLSelectElement) return [...field.options].some((one) => one.selected !== one.defaultSelected);
+  return ["checkbox", "radio"].includes(field.type) ? field.checked !== field.defaultChecked : isTyped(field);
+};
+
 /** Takes over what was changed since a form was sent, so that no answer to it undoes that. */
 function carry(form, fresh, sent) {
   for (const field of form.elements) {
@@ -88,7 +94,7 @@ function tellRefused(why, canSignIn = true) {
   again.addEventListener("click", async () => {
     await renew();
     for (const form of document.querySelectorAll("form[data-auto]")) {
-      if ([...form.elements].some(isTyped)) store(form);
+      if ([...form.elements].some(isChanged)) store(form);
     }
   });
   const first = canSignIn ? [link, ", come back, and press "] : ["When it answers again, press "];
@@ -170,7 +176,7 @@ function send(method, address, collect, keeps = false, isPressed = false, place 
   }
   waiting = waiting.then(async () => {
     if (isChange && mine <= unseen) return;
-    const isLost = isRefused && [...find("form")?.querySelector("form").elements ?? []].some(isTyped);
+    const isLost = isRefused && [...find("form")?.querySelector("form").elements ?? []].some(isChanged);
     if (!isChange && isLost && !confirm("Something here is not saved. Leave it?")) return;
     const data = collect?.();
     // Only the last value that a slider passed counts.

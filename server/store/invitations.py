@@ -46,6 +46,13 @@ class Invitations:
             removed = [self._remove(connection, survey_id, key) for key in keys]
         return any(removed)
 
+    def revoke_all(self, survey_id: str, waves: Iterable[int], keys: Iterable[bytes]) -> None:
+        """Take many invitations to some waves back; each is found by the whole key of its row."""
+        rows = [(survey_id, wave, key) for wave in waves for key in keys]
+        sql = "DELETE FROM invitation WHERE survey = ? AND wave = ? AND token_hash = ?"
+        with self._database.writing() as connection:
+            connection.executemany(sql, sorted(rows))
+
     def _remove(self, connection: Connection, survey_id: str, key: bytes) -> bool:
         sql = "DELETE FROM invitation WHERE survey = ? AND token_hash = ?"
         return connection.execute(sql, (survey_id, key)).rowcount > 0

@@ -111,6 +111,8 @@ def test_codes_cannot_be_tried_without_end(
     guesser = app.test_client()
     told = [log_in(guesser, "bob", code="000000").status_code for _ in range(FREE_ATTEMPTS + 2)]
     assert told == [401] * (FREE_ATTEMPTS + 1) + [429]
+    # That the password was right is not to be seen: a wrong one waits as well.
+    assert log_in(app.test_client(), "bob", "guess").status_code == 429
     # Even the right code waits now.
     assert log_in(guesser, "bob", code=codes[0]).status_code == 429
     now[0] += 5
