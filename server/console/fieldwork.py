@@ -117,7 +117,7 @@ class Links:
         store, made = the_store(), self.made
         access.record("revoke links", f"{self.survey}, wave {self.wave}, {made}")
         keys = [ISSUER.key(token) for token in self.tokens(made)]
-        store.invitations.revoke_all(self.survey, {self.wave, *_waves_of_links(self.survey)}, keys)
+        store.invitations.revoke(self.survey, keys)
         store.sent_forms.end(self.key, "")
 
 

@@ -1,6 +1,6 @@
 """Invitations: whether each was used, but never by which report."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from server.store.database import Connection, Database
 from server.store.surveys import Surveys
@@ -37,25 +37,14 @@ class Invitations:
                 (survey_id, old, new),
             )
             sql = "SELECT 1 FROM invitation WHERE survey = ? AND token_hash = ?"
-            known = connection.execute(sql, (survey_id, new)).fetchone()
-            return self._remove(connection, survey_id, old) or known is not None
+            is_there = connection.execute(sql, (survey_id, new)).fetchone() is not None
+            _remove(connection, survey_id, [old])
+            return is_there
 
-    def revoke(self, survey_id: str, keys: Iterable[bytes]) -> bool:
+    def revoke(self, survey_id: str, keys: Collection[bytes]) -> bool:
         """Take invitations back, in all waves; return whether one of them existed."""
         with self._database.writing() as connection:
-            removed = [self._remove(connection, survey_id, key) for key in keys]
-        return any(removed)
-
-    def revoke_all(self, survey_id: str, waves: Iterable[int], keys: Iterable[bytes]) -> None:
-        """Take many invitations to some waves back; each is found by the whole key of its row."""
-        rows = [(survey_id, wave, key) for wave in waves for key in keys]
-        sql = "DELETE FROM invitation WHERE survey = ? AND wave = ? AND token_hash = ?"
-        with self._database.writing() as connection:
-            connection.executemany(sql, sorted(rows))
-
-    def _remove(self, connection: Connection, survey_id: str, key: bytes) -> bool:
-        sql = "DELETE FROM invitation WHERE survey = ? AND token_hash = ?"
-        return connection.execute(sql, (survey_id, key)).rowcount > 0
+            return _remove(connection, survey_id, keys)
 
     def known(self, survey_id: str) -> set[bytes]:
         """Return the keys of all invitations to a survey, used or not."""
@@ -77,3 +66,19 @@ class Invitations:
         )
         rows = self._database.query(sql, survey_id)
         return {wave: (invited, used) for wave, invited, used in rows}
+
+
+def _remove(connection: Connection, survey_id: str, keys: Collection[bytes]) -> bool:
+    """Remove invitations, in all waves; return whether one of them existed.
+
+    Each row is found by its whole key: the first part alone would be a search of the whole survey
+    for each of many links.
+    """
+    waves = connection.execute(
+        "SELECT wave, count(*) FROM invitation WHERE survey = ? GROUP BY wave", (survey_id,)
+    ).fetchall()
+    rows = sorted((survey_id, wave, key) for wave, _ in waves for key in keys)
+    sql = "DELETE FROM invitation WHERE survey = ? AND wave = ? AND token_hash = ?"
+    connection.executemany(sql, rows)
+    left = "SELECT count(*) FROM invitation WHERE survey = ?"
+    return bool(connection.execute(left, (survey_id,)).fetchone()[0] < sum(n for _, n in waves))
