@@ -139,22 +139,18 @@ def read_bundle(data: bytes) -> tuple[BundledStudy, Verified]:
     release = package["deniable"]["release"]
     is_ours = release == version("deniable")
     compared = [name for name in made if is_ours or name in _NUMBERS]
+    unknown = set[str]()
     if is_ours and set(made) != set(found):
         raise DataError(f"{_first_of(made, found)}: expected the members of a bundle, got others")
     for name in compared:
         if name in DESCRIPTIONS:
             # It states the hashes of the members that were found, not of those just made.
             made[name] = description(name, study, found)
-        _read(name, found, partial(_compare, name, made[name].decode(), is_ours))
+        columns = _read(name, found, partial(_compare, name, made[name].decode(), is_ours))
+        unknown |= {f"{name} ({column})" for column in columns}
     compared += [] if is_ours else _compared_programs(release, found)
     compared += ["survey.json", "tallies.json"]  # read and checked above
-    unknown = {*found} - {*compared}
-    for name in compared:
-        if name.endswith(".csv"):
-            heads = [
-                set(next(csv.reader(io.StringIO(text[name].decode())))) for text in (found, made)
-            ]
-            unknown |= {f"{name} ({column})" for column in heads[0] - heads[1]}
+    unknown |= {*found} - {*compared}
     return study, Verified(
         *(survey.id, survey.version, study.wave, study.fieldwork.reports),
         *(made["estimates.csv"].count(b"\n") - 1, reports is not None, len(found)),
@@ -271,13 +267,14 @@ def _reports(survey: Survey, text: str) -> list[dict[str, Any]]:
     return reports
 
 
-def _compare(name: str, made: str, all_columns: bool, stated: str) -> None:
+def _compare(name: str, made: str, all_columns: bool, stated: str) -> list[str]:
     """Raise DataError unless a member equals the one made anew, up to the last digits of numbers.
 
-    Another release can have other columns. Without `all_columns`, only common columns are compared.
+    Another release can have other columns. Without `all_columns`, only common columns are compared,
+    and those that could not be are returned.
     """
     if stated == made:
-        return
+        return []
     told = f"{name}: expected what follows from the survey and its reports, got another"
     if not name.endswith(".csv"):
         raise DataError(f"{told} text")
@@ -300,6 +297,7 @@ def _compare(name: str, made: str, all_columns: bool, stated: str) -> None:
                     f"{told} {column} in line {number}: {shown(row[column])} for "
                     f"{shown(again[column])}"
                 )
+    return [column for column in tables[0][0] if column not in columns]
 
 
 def _check_header(name: str, header: list[str], needed: tuple[str, ...] = ()) -> None:
