@@ -162,9 +162,10 @@ def shown_account() -> str | None:
 
     No password is tried: a change cannot be made with a name and a password alone.
     """
-    is_tried = request.authorization is not None and request.authorization.type != "bearer"
+    if request.authorization is not None and request.authorization.type != "bearer":
+        return None
     with contextlib.suppress(StoreBusy):  # the view will say so
-        researcher = None if is_tried else identify()
+        researcher = identify()
         return None if researcher is None else researcher.name
     return None
 
