@@ -33,7 +33,7 @@ from server.editing.fields import Form
 from server.editing.forms import (
     KINDS_IN_WORDS,
 )
-from server.editing.reading import kept, read_new
+from server.editing.reading import apply_valid, read_new
 from server.extensions import the_store
 from server.plan.pictures import tradeoff_charts
 from server.plan.tables import Asked, together
@@ -180,7 +180,7 @@ def _stored(draft: Draft, asked: Change, file: DraftView) -> BaseResponse | tupl
         part, toml, taken = _checked(draft, asked)
         refused: dict[str, ValueError] = {}
     else:
-        (part, toml, taken), refused = kept(
+        (part, toml, taken), refused = apply_valid(
             paths_of(file, asked, reading_of(draft)),
             lambda paths: _checked(draft, replace(asked, paths=paths)),
         )

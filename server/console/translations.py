@@ -16,7 +16,7 @@ from server.editing.draft_file import DraftFile
 from server.editing.draft_view import STUDY, DraftView, Missing
 from server.editing.fields import Form, in_languages, translated
 from server.editing.grids import Grids, settle
-from server.editing.reading import kept, read_new
+from server.editing.reading import apply_valid, read_new
 from server.extensions import the_store
 from server.store.drafts import Draft, Outdated
 
@@ -136,7 +136,7 @@ def translate(survey_id: str) -> BaseResponse | tuple[str, int]:
     try:
         if typed != file.data(part) and file.seen(part) != request.form.get("seen", ""):
             raise Outdated(f"{draft.who} changed this in the meantime")
-        toml, errors = kept(paths, partial(_translated, draft, part, texts))
+        toml, errors = apply_valid(paths, partial(_translated, draft, part, texts))
         refused |= errors
         if toml != draft.toml:
             the_store().drafts.change(draft, toml, g.researcher.name, f"translated {part}")

@@ -196,7 +196,7 @@ def texts_of(
 _Result = TypeVar("_Result")
 
 
-def kept(
+def apply_valid(
     paths: Sequence[str], attempt: Callable[[Sequence[str]], _Result]
 ) -> tuple[_Result, dict[str, ValueError]]:
     """Make as many of some changes as can be made together.
