@@ -31,12 +31,16 @@ class Route:
     """An address, what it is about, and whom it lets in to read (GET, HEAD) and to change (POST).
 
     The address is written as the view has it. "" lets nobody in, and no other method has a row.
+    `repeats` says that a form that is sent again goes to the view, which knows what to do then;
+    `is_for_setup`, that accounts come here to set up a second factor where all need one.
     """
 
     rule: str
     scope: str
     get: str = ""
     post: str = ""
+    repeats: bool = False
+    is_for_setup: bool = False
 
     def who(self, method: str) -> str:
         """Return whom the row lets in with a method; "" for nobody."""
@@ -61,10 +65,10 @@ _TABLE = (
     # Accounts.
     Route("/login", COLLECTOR, get=GUEST, post=GUEST),
     Route("/setup/<code>", COLLECTOR, get=GUEST, post=GUEST),
-    Route("/account", COLLECTOR, get=ACCOUNT, post=ACCOUNT),
-    Route("/account/second-factor", COLLECTOR, get=ACCOUNT, post=ACCOUNT),
-    Route("/logout", COLLECTOR, post=ACCOUNT),
-    Route("/sign-out-everywhere", COLLECTOR, post=ACCOUNT),
+    Route("/account", COLLECTOR, get=ACCOUNT, post=ACCOUNT, is_for_setup=True),
+    Route("/account/second-factor", COLLECTOR, get=ACCOUNT, post=ACCOUNT, is_for_setup=True),
+    Route("/logout", COLLECTOR, post=ACCOUNT, is_for_setup=True),
+    Route("/sign-out-everywhere", COLLECTOR, post=ACCOUNT, is_for_setup=True),
     Route("/people", COLLECTOR, get=OWNER, post=OWNER),
     Route("/people/rules", COLLECTOR, post=OWNER),
     Route("/people/<name>/remove", COLLECTOR, post=OWNER),
@@ -98,8 +102,8 @@ _TABLE = (
     Route("/surveys/<survey_id>/schedule", STUDY, post=OWNER),
     Route("/surveys/<survey_id>/<any(archive, unarchive):what>", STUDY, post=OWNER),
     Route("/surveys/<survey_id>/delete", STUDY, post=OWNER),
-    Route("/surveys/<survey_id>/invitations", STUDY, post=FIELDWORKER),
-    Route("/surveys/<survey_id>/invitations/replace", STUDY, post=FIELDWORKER),
+    Route("/surveys/<survey_id>/invitations", STUDY, post=FIELDWORKER, repeats=True),
+    Route("/surveys/<survey_id>/invitations/replace", STUDY, post=FIELDWORKER, repeats=True),
     Route("/surveys/<survey_id>/invitations/revoke", STUDY, post=FIELDWORKER),
     # Results.
     Route("/results/<survey_id>", STUDY, get=ANALYST),

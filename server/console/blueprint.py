@@ -15,8 +15,9 @@ from analysis.survey.document import ID
 from analysis.survey.survey import LONGEST_REQUEST
 from server import access
 from server.clock import now
+from server.console.kept_form import Kept, kept_form
 from server.console.mistakes import Mistake, is_page, marked, note, refused, told
-from server.console.sent import Kept, is_too_long, kept_form, note_sent, proof, sent_before
+from server.console.sent_forms import note_sent, proof, sent_before
 from server.console.typed import whole_number
 from server.extensions import the_store
 from server.headers import for_forms
@@ -39,12 +40,6 @@ INTERVALS = ("clopper-pearson", *(one for one in KNOWN_INTERVALS if one != "clop
 
 #: The most bytes of a form that sends neither a survey file nor a part of one.
 LONGEST_FORM = LONGEST_REQUEST
-
-
-#: Views that know themselves whether a form was sent before.
-_KNOWN_BY_VIEW = ("research.invite", "research.replace")
-#: Where accounts are let in that have no second factor although all need one.
-_WITHOUT_FACTOR = ("/account", "/account/second-factor", "/logout", "/sign-out-everywhere")
 
 
 def let_in() -> BaseResponse | None:
@@ -78,7 +73,7 @@ def let_in() -> BaseResponse | None:
     g.researcher = researcher
     if is_change:
         access.check_csrf()
-    if access.lacks_factor(researcher) and rule.rule not in _WITHOUT_FACTOR:
+    if not route.is_for_setup and access.lacks_factor(researcher):
         if is_change or not is_page():
             abort(403, "Here every account needs a second factor: set it up at /account.")
         return redirect("/account/second-factor", 303)
@@ -86,7 +81,7 @@ def let_in() -> BaseResponse | None:
     if researcher.role not in roles:
         access.refuse(roles)
     _check_scope(route.scope, request.view_args or {})
-    return _once() if is_change and rule.endpoint not in _KNOWN_BY_VIEW else None
+    return _once() if is_change and not route.repeats else None
 
 
 def _once(is_known: bool = True) -> BaseResponse | None:
@@ -200,8 +195,7 @@ TARGET = (
 
 def _login_page(target: str, problem: str = "") -> str:
     kept = Kept.of(request.form.get("kept", "")) if request.path == "/login" else kept_form()
-    is_lost = kept is not None and is_too_long(kept)
-    return render_template("login.html", target=target, problem=problem, kept=kept, is_lost=is_lost)
+    return render_template("login.html", target=target, problem=problem, kept=kept)
 
 
 @blueprint.get("/login")

@@ -1,37 +1,29 @@
 """Fieldwork: open and close a study, hand out links, and see how far it has come."""
 
-import csv
-import hashlib
-import hmac
-import io
-import secrets
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from flask import Response, abort, current_app, g, redirect, request, session
+from flask import abort, g, redirect, request
 from markupsafe import Markup
 from werkzeug.wrappers import Response as BaseResponse
 
 from analysis.core.epsilon import MICRO
 from analysis.estimate.plausibility import UNLIKE
 from server import access, addresses
-from server.clock import now, today
+from server.clock import today
 from server.console.blueprint import blueprint
 from server.console.costs import USUAL
+from server.console.links import Links
 from server.console.live import EVERY, follow, state_of_fieldwork, told_of_wave
-from server.console.mistakes import Mistake, again, is_page
+from server.console.mistakes import Mistake, again
 from server.console.precision import precision
 from server.console.study import asked_number, study_page
 from server.console.surveys import shown_in
 from server.editing.spending import up, waves_within
 from server.extensions import the_store
-from server.intake.invitations import ISSUER
 from server.store.studies import DELETED
 from server.store.surveys import Open
-from server.stored_results import Missing, StoredWave, asked_now
+from server.stored_results import StoredWave, asked_now
 
-#: The most links that are made at once.
-MOST_LINKS = 100_000
 #: The most respondents that can be planned.
 MOST_PLANNED = 10_000_000
 #: Precision is shown for these multiples of the planned respondents.
@@ -47,80 +39,6 @@ class Invited:
     shown: int
 
 
-def _of_session(name: str) -> bytes:
-    """Return a secret that only this session and the server's key make; a random one without."""
-    if "token" not in session:
-        return secrets.token_bytes(32)
-    key = str(current_app.secret_key).encode()
-    return hmac.digest(key, f"{session['token']} {name}".encode(), "sha256")
-
-
-@dataclass(frozen=True)
-class Links:
-    """Links that are made by one press of a button.
-
-    They follow from a secret that only a session and the server's key make. So the server stores
-    none of them, and whoever made them can download them again until the session ends.
-    """
-
-    secret: bytes
-    survey: str
-    wave: int
-    number: int
-
-    @classmethod
-    def of_press(cls, survey: str, wave: int, number: int) -> "Links":
-        """Return those of a press in this session, counted from 0; a program has no session."""
-        return cls(_of_session(f"{survey} {wave} {number}"), survey, wave, number)
-
-    @classmethod
-    def of_session(cls, survey: str, wave: int) -> "list[Links]":
-        """Return those of all presses in this session so far."""
-        found = list[Links]()
-        while "token" in session:
-            links = cls.of_press(survey, wave, len(found))
-            if the_store().sent_forms.told(links.key) is None:
-                break
-            found.append(links)
-        return found
-
-    @property
-    def key(self) -> bytes:
-        """The name under which the store knows that they were made."""
-        return hashlib.sha256(b"links " + self.secret).digest()
-
-    def tokens(self, number: int) -> Iterator[str]:
-        """Yield the tokens of so many links."""
-        for place in range(number):
-            yield ISSUER.issue(hmac.digest(self.secret, b"%d" % place, "sha256")[:16])
-
-    @property
-    def made(self) -> int:
-        """How many of them were made and not taken back."""
-        return int(the_store().sent_forms.told(self.key) or 0)
-
-    def make(self, number: int) -> None:
-        """Make links, unless that was done, or is done right now."""
-        store = the_store()
-        if store.sent_forms.begin(self.key, now()) is not None:
-            return
-        try:
-            access.record("invite", f"{self.survey}, wave {self.wave}, {number}")
-            store.invitations.add(self.survey, self.wave, map(ISSUER.key, self.tokens(number)))
-            store.sent_forms.end(self.key, f"{number}")
-        except BaseException:
-            store.sent_forms.forget(self.key)
-            raise
-
-    def take_back(self) -> None:
-        """Take them back, used or not, so that none can be used any more."""
-        store, made = the_store(), self.made
-        access.record("revoke links", f"{self.survey}, wave {self.wave}, {made}")
-        keys = [ISSUER.key(token) for token in self.tokens(made)]
-        store.invitations.revoke(self.survey, keys)
-        store.sent_forms.end(self.key, "")
-
-
 def address_of(survey_id: str) -> str:
     """Return where respondents open a survey."""
     return f"{addresses.of_respondents()}/s/{survey_id}"
@@ -128,10 +46,11 @@ def address_of(survey_id: str) -> str:
 
 @blueprint.get("/surveys/<survey_id>")
 def fieldwork(survey_id: str) -> str:
-    return _page(asked_now(the_store(), survey_id))
+    return fieldwork_page(asked_now(the_store(), survey_id))
 
 
-def _page(current: Open, **told: object) -> str:
+def fieldwork_page(current: Open, **told: object) -> str:
+    """Return the page of a study in the field, with what was just told."""
     store, survey = the_store(), current.survey
     waves = store.surveys.waves(survey.id)
     sees_results = g.researcher.role in ("owner", "analyst")
@@ -144,8 +63,7 @@ def _page(current: Open, **told: object) -> str:
         last = StoredWave(store, survey.id, current.wave, batch=True)
         if last.shown:
             unlike = [one for one in last.plausibility() if one.looks == UNLIKE]
-    every = _waves_of_links(survey.id) if survey.access != "open" else []
-    pressed = {wave: Links.of_session(survey.id, wave) for wave in every}
+    pressed = Links.all_of_session(survey.id) if survey.access != "open" else []
     study = store.studies.get(survey.id)
     planned = study.planned or USUAL
     return study_page(
@@ -165,8 +83,8 @@ def _page(current: Open, **told: object) -> str:
         origin=addresses.of_respondents(),
         code=code_of(survey.id),
         unlike=unlike,
-        pressed=[links for found in pressed.values() for links in found if links.made],
-        next_press=len(pressed.get(current.wave, ())),
+        pressed=[links for links in pressed if links.made],
+        next_press=sum(links.wave == current.wave for links in pressed),
         is_deleted=study.state == DELETED,
         is_trial=study.is_trial,
         sees_results=sees_results,
@@ -245,124 +163,6 @@ def delete(survey_id: str) -> BaseResponse:
     access.record("delete", f"{survey_id}: all reports, results, invitations and charges")
     store.studies.delete(survey_id)
     return redirect("/surveys", 303)
-
-
-@blueprint.post("/surveys/<survey_id>/invitations")
-@again(fieldwork)
-def invite(survey_id: str) -> Response | str:
-    """Make links with which one person each can answer once, or give those of this session.
-
-    Once links were made in a session, only a press that says so makes more of them.
-    """
-    current = _by_invitation(survey_id)
-    wish, address = request.form.get("do", ""), _asked_address()
-    following = Links.of_press(
-        survey_id, current.wave, len(Links.of_session(survey_id, current.wave))
-    )
-    named = request.form.get("press", "0")
-    if wish in ("download", "renew"):
-        chosen = _chosen_links(survey_id, request.form.get("wave", ""), named)
-        if chosen is None and wish == "download":
-            abort(409, "These links were taken back, or the session that made them has ended.")
-        if chosen is not None and wish == "download":
-            access.record("download links", f"{survey_id}, wave {chosen.wave}, {chosen.made}")
-            return _file_of(chosen, address)
-        if chosen is not None:
-            number = chosen.made
-            chosen.take_back()
-            replace_with = Links.of_press(
-                survey_id, chosen.wave, len(Links.of_session(survey_id, chosen.wave))
-            )
-            replace_with.make(number)
-            return _page(current, renewed=number)
-    elif named == f"{following.number}":
-        following.make(asked_number("links", MOST_LINKS))
-    elif is_page():
-        return _page(current, is_again=True)
-    return _page(current) if is_page() else _file_of(following, address)
-
-
-def _chosen_links(survey_id: str, wave: str, number: str) -> Links | None:
-    """Return the links of this session that a form names, unless they were taken back."""
-    waves = [one for one in _waves_of_links(survey_id) if f"{one}" == wave]
-    every = [links for one in waves for links in Links.of_session(survey_id, one)]
-    return next((links for links in every if f"{links.number}" == number and links.made), None)
-
-
-def _waves_of_links(survey_id: str) -> list[int]:
-    """Return the waves for which links can have been made."""
-    return list(the_store().surveys.waves(survey_id)) or [1]
-
-
-def _file_of(links: Links, address: str) -> Response:
-    """Return links as a file, without those that were taken back one by one or replaced."""
-    known = the_store().invitations.known(links.survey)
-    out = io.StringIO()
-    rows = csv.writer(out, lineterminator="\n")
-    rows.writerow(("survey", "wave", "link"))
-    rows.writerows(
-        (links.survey, links.wave, f"{address}/s/{links.survey}#{token}")
-        for token in links.tokens(links.made)
-        if ISSUER.key(token) in known
-    )
-    response = Response(out.getvalue(), content_type="text/csv; charset=utf-8")
-    name = f"{links.survey}-links.csv"
-    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response
-
-
-@blueprint.post("/surveys/<survey_id>/invitations/replace")
-@again(fieldwork)
-def replace(survey_id: str) -> str:
-    """Give a new link for a lost one; the page does not depend on whether that was used.
-
-    It follows from the session and the lost one, so the same form gives the same link again.
-    """
-    address = _asked_address()
-
-    def exchange(key: bytes) -> str | None:
-        token = ISSUER.issue(_of_session(f"{survey_id} {key.hex()}")[:16])
-        if the_store().invitations.replace(survey_id, key, ISSUER.key(token)):
-            return f"{address}/s/{survey_id}#{token}"
-        return None
-
-    return _on_link(survey_id, "replace a link", exchange)
-
-
-@blueprint.post("/surveys/<survey_id>/invitations/revoke")
-def revoke(survey_id: str) -> str:
-    """Take a link back; the page does not depend on whether it was used."""
-
-    def take_back(key: bytes) -> str | None:
-        return "" if the_store().invitations.revoke(survey_id, [key]) else None
-
-    return _on_link(survey_id, "revoke a link", take_back)
-
-
-def _on_link(survey_id: str, what: str, act: Callable[[bytes], str | None]) -> str:
-    """Do something with the link that was pasted, and show what came of it."""
-    current = _by_invitation(survey_id)
-    token = request.form.get("link", "").strip().rpartition("#")[2]
-    access.record(what, survey_id)
-    new = act(ISSUER.key(token)) if token else None
-    return _page(current, link_is_known=new is not None, new_link=new, link_action=what)
-
-
-def _by_invitation(survey_id: str) -> Open:
-    current = asked_now(the_store(), survey_id)
-    if current.survey.access == "open":
-        raise Missing(
-            f'{survey_id}: expected access = "invited" or "panel" in the survey file, got "open"'
-        )
-    return current
-
-
-def _asked_address() -> str:
-    """Return the address that links begin with, such as https://survey.example.org."""
-    try:
-        return addresses.checked(request.form.get("address", "") or addresses.of_respondents())
-    except ValueError as error:
-        raise Mistake("address", f"address: {error}") from None
 
 
 def _back(survey_id: str) -> BaseResponse:

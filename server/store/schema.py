@@ -154,7 +154,7 @@ CREATE TABLE second_factor (researcher TEXT PRIMARY KEY, secret TEXT NOT NULL,
 CREATE TABLE recovery_code (researcher TEXT, hash BLOB, PRIMARY KEY (researcher, hash))
     WITHOUT ROWID;
 CREATE TABLE rule (name TEXT PRIMARY KEY) WITHOUT ROWID;
-CREATE TABLE sent_form (hash BLOB PRIMARY KEY, told TEXT NOT NULL, until REAL NOT NULL)
+CREATE TABLE sent_form (hash BLOB PRIMARY KEY, outcome TEXT NOT NULL, until REAL NOT NULL)
     WITHOUT ROWID
 """,
 )

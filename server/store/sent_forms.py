@@ -4,6 +4,8 @@ from server.store.database import Database
 
 #: Seconds for which a form is remembered: longer than any session lasts.
 _REMEMBERED = 24 * 3600.0
+#: The outcome of a form whose work has not ended.
+UNDER_WAY = ""
 
 
 class SentForms:
@@ -13,25 +15,22 @@ class SentForms:
         self._database = database
 
     def begin(self, key: bytes, now: float) -> str | None:
-        """Return None for a form that comes for the first time; otherwise what `end` noted of it.
-
-        That is empty while the first one is under way, and if nothing was noted.
-        """
+        """Return None for a form that comes for the first time; otherwise its outcome so far."""
         with self._database.writing() as connection:
             connection.execute("DELETE FROM sent_form WHERE until <= ?", (now,))
-            sql = "INSERT INTO sent_form VALUES (?, '', ?) ON CONFLICT DO NOTHING"
-            if connection.execute(sql, (key, now + _REMEMBERED)).rowcount:
+            sql = "INSERT INTO sent_form VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
+            if connection.execute(sql, (key, UNDER_WAY, now + _REMEMBERED)).rowcount:
                 return None
-            return self.told(key)
+            return self.outcome(key)
 
-    def told(self, key: bytes) -> str | None:
-        """Return what was noted of a form; None if it was not sent."""
-        row = self._database.query("SELECT told FROM sent_form WHERE hash = ?", key).fetchone()
+    def outcome(self, key: bytes) -> str | None:
+        """Return what came of a form, as `end` noted it; None if it was not sent."""
+        row = self._database.query("SELECT outcome FROM sent_form WHERE hash = ?", key).fetchone()
         return None if row is None else str(row[0])
 
-    def end(self, key: bytes, told: str) -> None:
+    def end(self, key: bytes, outcome: str) -> None:
         """Note what came of a form."""
-        self._database.write("UPDATE sent_form SET told = ? WHERE hash = ?", told, key)
+        self._database.write("UPDATE sent_form SET outcome = ? WHERE hash = ?", outcome, key)
 
     def forget(self, key: bytes) -> None:
         """Forget a form that did nothing, so that it can be sent again."""

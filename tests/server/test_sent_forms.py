@@ -16,7 +16,7 @@ from forms import post, without_tokens
 from test_access import HTTPS, SECRET
 from test_mistakes import HTML
 
-from server.console import sent
+from server.console import kept_form, sent_forms
 from server.intake.invitations import ISSUER
 from server.pages.browser_files import CLIENT
 from server.store import Store, StoreBusy
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.usefixtures("answered")
 
 @pytest.fixture(autouse=True)
 def forgotten() -> None:
-    sent._ANSWERS.clear()
+    sent_forms._ANSWERS.clear()
 
 
 #: Where each form stands, where it is sent, and what is typed or pressed.
@@ -99,7 +99,7 @@ def test_a_form_that_is_sent_twice_acts_once(
     browser = signed_in("ada")
     where, path, typed = FORMS[name]
     form: dict[str, Any] = hidden(browser.get(where, **HTTPS).text, path) | typed
-    assert len(form[sent.TOKEN]) == 32
+    assert len(form[sent_forms.TOKEN]) == 32
     first = send(browser, path, form)
     assert first.status_code in (200, 303), first.text
     then = content(store)
@@ -110,7 +110,7 @@ def test_a_form_that_is_sent_twice_acts_once(
     # Somebody who pressed twice sees what the first press showed, which may be shown only once.
     assert (second.status_code, second.location) == (first.status_code, first.location)
     assert without_tokens(second.text) == without_tokens(first.text)
-    monkeypatch.setattr(sent, "_KEPT_FOR", 0.0)
+    monkeypatch.setattr(sent_forms, "_KEPT_FOR", 0.0)
     if first.status_code == 200:
         later = send(browser, path, form)
         assert (later.status_code, "was done then" in later.text) == (409, True)
@@ -256,7 +256,7 @@ def test_what_was_typed_survives_a_new_sign_in(app: Flask, store: Store) -> None
     assert (answer.status_code, "What you typed is kept" in answer.text) == (401, True)
     form = hidden(answer.text, "/login")
     with app.app_context():
-        kept = sent.Kept.of(form["kept"])
+        kept = kept_form.Kept.of(form["kept"])
     assert kept is not None
     assert (kept.path, dict(kept.items)) == (path, typed)
     wrong = browser.post("/login", data=form | {"name": "ada", "password": "no"}, **HTTPS)
@@ -278,7 +278,7 @@ def test_what_was_typed_survives_a_new_sign_in(app: Flask, store: Store) -> None
         told = "kept in this page" if is_kept else "too long to be kept"
         assert (told in answer.text, 'name="kept"' in answer.text) == (True, is_kept)
     paths = ("/nowhere", "//people/rules", "people/rules", "/\\people")
-    odds = [sent.Kept(path, [("a", "b")]).text for path in paths]
+    odds = [kept_form.Kept(path, [("a", "b")]).text for path in paths]
     odds.append(urlsafe_b64encode(b"[" * 20_000).decode())
     for odd in ("", "x", "W10=", *odds):
         assert sent_to_login(app, odd).location == "/surveys"
@@ -317,7 +317,7 @@ def test_a_form_waits_for_the_first_one(app: Flask, store: Store, signed_in: Bro
     form = hidden(browser.get(path, **HTTPS).text, path) | {"name": "dora", "role": "analyst"}
     first = send(browser, path, form)
     assert first.status_code == 200
-    (key,) = sent._ANSWERS
+    (key,) = sent_forms._ANSWERS
     # As if the first one were still under way: the second gets its answer once it is there.
     store.sent_forms.end(key, "")
     timer = threading.Timer(0.5, store.sent_forms.end, (key, "done"))
