@@ -17,7 +17,7 @@ from server.console.costs import asked_costs
 from server.console.mistakes import Mistake
 from server.editing.conditions import earlier
 from server.editing.draft_file import DraftFile, free_id, id_of
-from server.editing.draft_view import STUDY, DraftView, Missing
+from server.editing.draft_view import STUDY, DraftView
 from server.editing.fields import Field, Form, Setting
 from server.editing.forms import (
     FORGET,
@@ -180,22 +180,6 @@ def _read(field: Field, form: Form, data: Mapping[str, Any], setting: Setting) -
         return field.read(form, data, setting)
     except ValueError as error:
         raise Mistake(field.path, str(error)) from None
-
-
-def field_of(asked: Change, error: ValueError, file: DraftView, survey: Survey) -> str:
-    """Return the id of the field that an error is about; "" if it is about none that is shown."""
-    if isinstance(error, Mistake):
-        return error.field
-    if asked.do.partition(":")[0] != "save":
-        return ""
-    try:
-        fields = fields_of(sections_of(asked.part, file.data(asked.part), survey))
-    except Missing:
-        return ""
-    paths = [*(field.path for field in fields), "kind", _ID]
-    keys = re.findall(r"(?:^|: )(\w+)(?= must |: )", str(error))
-    found = (one for key in keys for one in paths if key == one.rpartition(".")[2])
-    return next(found, "")
 
 
 def _speak(file: DraftFile, languages: Sequence[str], forgets: bool) -> None:

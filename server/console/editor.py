@@ -16,14 +16,13 @@ from server.console.changes import (
     Change,
     Conflict,
     changed,
-    field_of,
     paths_of,
     sections_of,
     setting_of,
 )
 from server.console.costs import USUAL, asked_costs
 from server.console.drafts import of_draft, reading_of, the_draft
-from server.console.mistakes import note, told
+from server.console.mistakes import field_named, note
 from server.console.study import study_page
 from server.editing.conditions import shorter
 from server.editing.draft_file import DraftFile
@@ -169,7 +168,7 @@ def change(survey_id: str) -> BaseResponse | tuple[str, int]:
             )
             return _editor(draft, asked.part, problem, typed=request.form), 409
         except ValueError as error:
-            _note(draft, asked, error)
+            note(field_named(error), _told(error))
             return _editor(draft, asked.part, typed=request.form), 422
     return _editor(draft, asked.part, "Others keep changing this draft; try again."), 409
 
@@ -190,18 +189,13 @@ def _stored(draft: Draft, asked: Change, file: DraftView) -> BaseResponse | tupl
     if not refused:
         return redirect(f"/surveys/{draft.id}/edit?part={part}", 303)
     for path, error in refused.items():
-        _note(draft, asked, error, path)
+        note(field_named(error, path), _told(error))
     return _editor(the_draft(draft.id), part, typed=request.form), 422
 
 
-def _note(draft: Draft, asked: Change, error: ValueError, otherwise: str = "") -> None:
-    """Put a mistake on the page, at the field that it is about, or at another one."""
-    field = field_of(asked, error, DraftView(draft.toml), reading_of(draft).survey) or otherwise
-    # Two fields can be refused with errors that name the same one.
-    note(
-        otherwise if field in told()["mistakes"] else field,
-        str(error).removeprefix("survey.toml: "),
-    )
+def _told(error: ValueError) -> str:
+    """Return what an error says, without the name of the draft's file."""
+    return str(error).removeprefix("survey.toml: ")
 
 
 def _checked(draft: Draft, asked: Change) -> tuple[str, str, dict[str, bytes]]:
