@@ -8,14 +8,16 @@ import time
 from collections.abc import Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from http.client import HTTPResponse
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from urllib.parse import urlencode, urlsplit
 from urllib.request import HTTPErrorProcessor, Request, build_opener
 
 import pytest
+from flask import Flask, request
 
 from analysis.survey.survey import LONGEST_REQUEST, Survey
 from server import access
@@ -150,6 +152,62 @@ def test_slow_uploads_of_an_account_keep_no_other_waiting(
         time.sleep(1)
         assert sent_whole(server.url, sessions[0], 1000) == 503
         assert sent_whole(server.url, sessions[1], 1000) == KNOWN
+
+
+@dataclass
+class Head:
+    """The head of a form, as granian gives it."""
+
+    path: str
+    headers: dict[str, str]
+    method = "POST"
+    query_string = ""
+    scheme = "http"
+    server = "127.0.0.1:80"
+    authority: str | None = "x"
+    http_version = "1.1"
+
+
+class Connection:
+    """A connection that brings so many bytes, and keeps what is answered."""
+
+    def __init__(self, length: int) -> None:
+        self.left, self.answer = length, b""
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> bytes:
+        if not self.left:
+            raise StopAsyncIteration
+        part = b"x" * min(self.left, 65_536)
+        self.left -= len(part)
+        return part
+
+    def response_bytes(self, status: int, headers: object, body: bytes) -> None:
+        self.answer = body
+
+
+@pytest.mark.parametrize(
+    ("account", "length", "read"),
+    [
+        ("ada", 2 * LONGEST_REQUEST, 2 * LONGEST_REQUEST),
+        (None, LONGEST_REQUEST, LONGEST_REQUEST),
+        # A part of a form could pass for the whole, if the view then knows who sent it.
+        (None, LONGEST_REQUEST + 1, 0),
+        (None, 2 * LONGEST_REQUEST, 0),
+    ],
+)
+def test_no_part_of_a_form_reaches_a_view(account: str | None, length: int, read: int) -> None:
+    app = Flask(__name__)
+    app.add_url_rule(
+        "/surveys/new", view_func=lambda: f"{len(request.get_data())}", methods=["POST"]
+    )
+    connection = Connection(length)
+    head = Head("/surveys/new", {"content-length": f"{length}", "content-type": "text/plain"})
+    made = gateway.Gateway(app, lambda: account)
+    asyncio.run(made.__rsgi__(head, connection))
+    assert connection.answer == f"{read}".encode()
 
 
 def test_only_researchers_can_send_much(server: Server, sessions: list[str]) -> None:

@@ -117,6 +117,19 @@ def test_a_form_that_is_sent_twice_acts_once(
     assert content(store) == then
 
 
+def test_a_form_of_the_session_before_acts_once_too(
+    signed_in: Browsers, store: Store, app: Flask
+) -> None:
+    browser, path = signed_in("ada"), "/people"
+    form = hidden(browser.get(path, **HTTPS).text, path) | {"name": "dora", "role": "analyst"}
+    assert send(browser, path, form).status_code == 200
+    then = [line for line in content(store) if '"setup"' in line]
+    other = signed_in("ada")
+    fresh = form | {"csrf": hidden(other.get(path, **HTTPS).text, path)["csrf"]}
+    assert send(other, path, fresh).status_code == 200
+    assert [line for line in content(store) if '"setup"' in line] == then
+
+
 def test_a_refused_form_and_one_with_another_content_act(signed_in: Browsers, store: Store) -> None:
     browser, path = signed_in("ada"), "/people"
     form = hidden(browser.get(path, **HTTPS).text, path) | {"name": "a b", "role": "analyst"}
