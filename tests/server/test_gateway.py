@@ -149,8 +149,7 @@ def test_slow_uploads_of_an_account_keep_no_other_waiting(
     server: Server, sessions: list[str]
 ) -> None:
     with trickling(server.url, "/surveys/new", gateway.MOST_UPLOADS, sessions[0]):
-        time.sleep(1)
-        assert sent_whole(server.url, sessions[0], 1000) == 503
+        wait_until(lambda: sent_whole(server.url, sessions[0], 1000) == 503)
         assert sent_whole(server.url, sessions[1], 1000) == KNOWN
 
 
