@@ -111,6 +111,9 @@ def serve(
         if research_port is not None:
             research = stack.enter_context(held(Address(research_host, research_port)))
         is_alone = stack.enter_context(store.database.served())
+        for setting in store.database.settings():
+            if not setting.ok:
+                print_message(f"the database's {setting.name} {setting.found}: {setting.advice}")
         stack.callback(store.close)
         stack.callback(_put_in_order, store)
         if is_alone:

@@ -29,7 +29,7 @@ def look(db: Place, today: date, root: Path = Path("/")) -> Iterator[Check]:
     store = Store(db)
     try:
         for setting in store.database.settings():
-            yield Check("database", *setting)
+            yield Check("database", *setting[:4])
         yield Check(
             "database",
             "deletions",

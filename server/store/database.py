@@ -60,12 +60,16 @@ class Connection(Protocol):
 
 
 class Setting(NamedTuple):
-    """A setting of a database's server: how it is, whether it is as it must be, and what to do."""
+    """A setting of a database's server: how it is, whether it is as it must be, and what to do.
+
+    `stops` says that nothing is served before it is mended. Another one is named at each start.
+    """
 
     name: str
     found: str
     ok: bool
     advice: str
+    stops: bool = False
 
 
 class Database(ABC):

@@ -166,7 +166,7 @@ class Watched:
         self.by.close()
 
     def refused(self) -> set[str]:
-        """Return the settings for which `serve` refuses to start, and the audit fails."""
+        """Return the settings on which the audit fails, and which `serve` names."""
         return {one.name for one in self.store.database.settings() if not one.ok}
 
 
@@ -199,7 +199,7 @@ def test_nothing_but_what_is_declared_moves_with_a_report(
             and not any(re.fullmatch(one, key) and PREVENTED[one] in refused for one in PREVENTED)
         }
         assert undeclared == set()
-        # What serve and the audit refuse by default is what reveals when a report came.
+        # What the audit refuses by default is what reveals when a report came.
         shows = any(_is_declared(PREVENTED, key) for key in only & watched.times)
         assert shows == ("track_activities" in refused)
         sizes = {

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from analysis.survey.survey import Survey
+from server.audit.database import audit_database
 from server.clock import today
 from server.intake import writer
 from server.intake.requests import check
@@ -23,7 +24,7 @@ from server.store.postgres.session import Session
 sys.path.insert(0, str(Path(__file__).parent))
 
 from limits import wait_until
-from load import submissions
+from load import Server, submissions
 
 pytestmark = [pytest.mark.more, pytest.mark.parametrize("database", ["postgresql"], indirect=True)]
 
@@ -224,6 +225,24 @@ def test_tables_must_lie_in_the_first_schema(store: Store) -> None:
     other = f"{text}{'&' if '?' in text else '?'}options=-csearch_path%3Dweb1%2Cpublic"
     with pytest.raises(StoreError, match="first schema of search_path, web1, got them in public"):
         Store(Address(other))
+
+
+def test_a_database_whose_log_only_hints_at_reports_is_served_and_named(
+    store: Store, database: Place
+) -> None:
+    store.database.connection.execute(
+        f"ALTER DATABASE {store.database.stem} SET log_lock_waits = on"
+    )
+    store.database.connection.execute(
+        f"ALTER DATABASE {store.database.stem} SET log_statement = ddl"
+    )
+    with Server(database) as server:
+        told = server.stderr.read_text()
+    for words in ("log_lock_waits is on: logs when", "log_statement is ddl: logs when"):
+        assert f"the database's {words} each report came; set it to" in told
+    findings = {one.subject: one.ok for one in audit_database(Store(database), today())}
+    assert (findings["log_lock_waits"], findings["log_statement"]) == (False, False)
+    assert findings["log_duration"]
 
 
 @pytest.mark.parametrize(

@@ -245,7 +245,7 @@ class Postgres(Database):
     @contextmanager
     def served(self) -> Iterator[bool]:
         """Serve it, beside others; StoreError if it keeps what it must not, or is being changed."""
-        wrong = [one for one in self.settings() if not one.ok]
+        wrong = [setting for setting in self.settings() if setting.stops]
         if wrong:
             raise StoreError(
                 "; ".join(f"{self.name}: {one.name}: {one.found}: {one.advice}" for one in wrong)
