@@ -88,7 +88,7 @@ def _first(key: bytes) -> BaseResponse | str | None:
         return redirect(outcome, 303)
     return (
         "This form was sent before, and what it asks for was done then. Nothing was done again. "
-        "What it showed was shown once."
+        "What it showed cannot be shown a second time."
     )
 
 

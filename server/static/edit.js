@@ -177,7 +177,7 @@ function send(method, address, collect, keeps = false, isPressed = false, place 
   waiting = waiting.then(async () => {
     if (isChange && mine <= unseen) return;
     const isLost = isRefused && [...find("form")?.querySelector("form").elements ?? []].some(isChanged);
-    if (!isChange && isLost && !confirm("Something here is not saved. Leave it?")) return;
+    if (!isChange && isLost && !confirm("What is marked on this part is not saved. Do you want to leave it?")) return;
     const data = collect?.();
     // Only the last value that a slider passed counts.
     if (method === "GET" && mine !== latest) return;
