@@ -50,13 +50,17 @@ def draft(collector: Collector, survey: str) -> str:
     return name
 
 
+def sign_in(page: Page, collector: Collector) -> None:
+    page.get_by_label("Password or token").fill(collector.token)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("heading", name="Surveys", level=1)).to_be_visible()
+
+
 @pytest.fixture
 def console(collector: Collector, device: Device) -> Page:
     """Return a page of somebody who has signed in."""
     page = device.visit(f"{collector.url}/login")
-    page.get_by_label("Password or token").fill(collector.token)
-    page.get_by_role("button", name="Sign in").click()
-    expect(page.get_by_role("heading", name="Surveys", level=1)).to_be_visible()
+    sign_in(page, collector)
     return page
 
 
@@ -170,9 +174,7 @@ def test_typed_text_survives_a_session_that_ended(
     with console.expect_popup() as opened:
         told.get_by_role("link").click()
     other = opened.value
-    other.get_by_label("Password or token").fill(collector.token)
-    other.get_by_role("button", name="Sign in").click()
-    expect(other.get_by_role("heading", name="Surveys", level=1)).to_be_visible()
+    sign_in(other, collector)
     told.get_by_role("button", name="Save it now").click()
     expect(console.locator("#saving")).to_have_text("Saved")
     assert "Mangez-vous ?" in toml(collector, draft)
@@ -184,9 +186,7 @@ def test_typed_text_survives_a_new_session_of_the_same_browser(
     console.goto(f"{collector.url}/surveys/{draft}/translations")
     other = console.context.new_page()
     other.goto(f"{collector.url}/login")
-    other.get_by_label("Password or token").fill(collector.token)
-    other.get_by_role("button", name="Sign in").click()
-    expect(other.get_by_role("heading", name="Surveys", level=1)).to_be_visible()
+    sign_in(other, collector)
     field = console.locator(FRENCH)
     field.fill("Mangez-vous ?")
     field.blur()
