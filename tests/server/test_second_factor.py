@@ -63,7 +63,7 @@ def set_up(browser: FlaskClient, now: list[float]) -> tuple[str, list[str]]:
 
 
 def test_a_second_factor_is_asked_for_and_each_code_works_once(
-    signed_in: Browsers, app: Flask, store: Store, now: list[float]
+    signed_in: Browsers, app: Flask, store: Store, now: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     browser, other = signed_in("bob"), signed_in("bob")
     page = browser.get(PAGE, **HTTPS).text
@@ -99,6 +99,16 @@ def test_a_second_factor_is_asked_for_and_each_code_works_once(
         browser.get(api, headers=basic("bob", SECRET), **HTTPS) for _ in range(FREE_ATTEMPTS + 1)
     ]
     assert tries[-1].status_code == 429
+    computed: list[str] = []
+
+    def compute(stored: str, given: str) -> bool:
+        computed.append(given)
+        return False
+
+    monkeypatch.setattr(access, "check_password_hash", compute)
+    for password in (SECRET, "guess"):
+        assert browser.get(api, headers=basic("bob", password), **HTTPS).status_code == 429
+    assert computed == []
     # The form that set it up was sent again: nothing changes.
     assert post(browser, PAGE, **form, old=SECRET).status_code == 200
     assert store.factors.recovery_codes("bob") == len(codes) - 2
