@@ -5,14 +5,16 @@ hundred times what a step takes there. A test that is about time compares two du
 same run, by `timed` or `stopwatch`, or counts what was done.
 """
 
+import asyncio
 import resource
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
@@ -45,6 +47,12 @@ def timed(call: Callable[[], T]) -> tuple[T, float]:
     """Return the result of a call, and its seconds; compare these with others of the same run."""
     passed = stopwatch()
     return call(), passed()
+
+
+def run_apart(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine in another thread, since this one may have a loop of a browser's driver."""
+    with ThreadPoolExecutor(1) as another:
+        return another.submit(asyncio.run, work).result()
 
 
 def run_within_cpu(code: str, *arguments: str, stdin: bytes = b"") -> str:

@@ -1,4 +1,4 @@
-"""No verdict depends on how fast the machine is: no test has a clock or a short limit."""
+"""No verdict depends on how fast the machine is, or on which tests ran before in this process."""
 
 import ast
 from collections.abc import Iterator
@@ -48,6 +48,8 @@ def dangers(source: str) -> Iterator[tuple[int, str]]:
             name == "wait_for_function"
         ):  # The page's policy forbids it, unless its condition holds at once.
             yield node.lineno, f"{name}: use limits.wait_until with page.evaluate"
+        if ast.unparse(node.func) == "asyncio.run":
+            yield node.lineno, f"{name}: use limits.run_apart, since a browser's loop may run here"
         if any(map(is_short, limits)):
             yield node.lineno, f"{name}: use limits.MOMENT or limits.LONG"
 
@@ -77,6 +79,7 @@ def test_no_test_measures_how_fast_the_machine_is() -> None:
         "context.set_default_timeout(10_000)",
         "settings(deadline=200)",
         "page.wait_for_function('window.isReady')",
+        "asyncio.run(load())",
     ],
 )
 def test_a_short_limit_is_found(line: str) -> None:
@@ -92,6 +95,7 @@ def test_a_short_limit_is_found(line: str) -> None:
         "settings(deadline=None)",
         "', '.join(words)",
         "time.sleep(0.5)",
+        "run_apart(load())",
     ],
 )
 def test_limits_that_only_end_hanging_tests_are_allowed(line: str) -> None:

@@ -4,12 +4,11 @@ import asyncio
 import resource
 import ssl
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from collector import Collector
-from limits import MOMENT
+from limits import MOMENT, run_apart
 from proxies import HOST, Proxy, nginx
 
 pytestmark = pytest.mark.more
@@ -61,9 +60,7 @@ def test_a_visitor_is_answered_beside_thousands_who_stay_connected(proxy: Proxy)
         pytest.fail(f"expected a limit of {needed} open files, got {hard}: ulimit -n {needed}")
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, needed), hard))
     try:
-        # The thread of the tests may have a running loop, that of a browser's driver.
-        with ThreadPoolExecutor(1) as another:
-            there = another.submit(lambda: asyncio.run(beside(proxy))).result()
+        there = run_apart(beside(proxy))
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     assert there == IDLE

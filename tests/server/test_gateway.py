@@ -5,14 +5,14 @@ import fcntl
 import socket
 import sys
 import time
-from collections.abc import Coroutine, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from http.client import HTTPResponse
 from itertools import islice
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 from urllib.parse import urlencode, urlsplit
 from urllib.request import HTTPErrorProcessor, Request, build_opener
 
@@ -27,7 +27,7 @@ from server.store.researchers import Researcher
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from limits import LONG, timed, wait_until
+from limits import LONG, run_apart, timed, wait_until
 from load import Server, check_books, get, is_busy, post, submissions
 
 #: Clients that send a body slowly; they are more than a worker has threads.
@@ -210,7 +210,7 @@ def test_no_part_of_a_form_reaches_a_view(account: str | None, length: int, read
     connection = Connection(length)
     head = Head("/surveys/new", {"content-length": f"{length}", "content-type": "text/plain"})
     made = gateway.Gateway(app, lambda: account)
-    asyncio.run(made.__rsgi__(head, connection))
+    run_apart(made.__rsgi__(head, connection))
     assert connection.answer == f"{read}".encode()
 
 
@@ -262,12 +262,6 @@ def test_pages_are_served_while_reports_wait_for_the_store(
     again = post(server.url, path, [sent[rid] for rid in sent if rid not in stored])
     assert {one.status for one in again} <= {200, 201}
     check_books(database, survey, set(sent))
-
-
-def run_apart(load: Coroutine[Any, Any, None]) -> None:
-    """Run a coroutine in another thread, since this one may have a loop of a browser's driver."""
-    with ThreadPoolExecutor(1) as pool:
-        pool.submit(asyncio.run, load).result()
 
 
 def _sleep(seconds: float) -> tuple[int, list[tuple[str, str]], bytes]:
