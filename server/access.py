@@ -54,6 +54,12 @@ class Sessions(SecureCookieSessionInterface):
         return super().open_session(app, request)
 
 
+class FactorNeeded(Forbidden):
+    """An account has no second factor although all need one."""
+
+    description = "Here every account needs a second factor: set it up at /account."
+
+
 #: Seconds after which a session ends even if it is in use.
 LONGEST_SESSION = 12 * 3600
 
@@ -214,9 +220,12 @@ def sign_in(name: str, password: str, code: str) -> Researcher | None:
 def is_right_code(researcher: Researcher, code: str) -> bool:
     """Return whether a code is the second factor of an account now, or count a failed attempt."""
     store = the_store()
-    # Only whoever has the right password is counted here, so nobody else makes the owner wait. It
-    # is counted before, since several codes can be tried at once.
-    bucket = f"code {hashlib.sha256(researcher.name.encode()).hexdigest()[:32]}"
+    # Only whoever has the right password is counted here, and known browsers apart, so nobody else
+    # makes the owner wait. It is counted before, since several codes can be tried at once.
+    bucket, is_known = _bucket(researcher.name)
+    if not is_known:  # many names share a bucket for passwords
+        bucket = hashlib.sha256(researcher.name.encode()).hexdigest()[:32]
+    bucket = f"code {bucket}"
     _check_wait(store.access.attempt(bucket, now()))
     if not store.factors.use(researcher.name, code, now()):
         return False
@@ -242,7 +251,7 @@ def _bucket(name: str) -> tuple[str, bool]:
     table.
     """
     token = request.cookies.get(BROWSER, "")
-    if token and the_store().factors.knows_browser(token, name, now()):
+    if token and name in the_store().factors.known_in(token, now()):
         return f"browser {hashlib.sha256(token.encode()).hexdigest()[:32]}", True
     return hashlib.sha256(name.encode(errors="replace")).hexdigest()[:3], False
 
@@ -290,7 +299,7 @@ def begin_session(researcher: Researcher) -> None:
 def _know_browser(name: str) -> None:
     """Know from now on that this account has signed in by this browser."""
     token = request.cookies.get(BROWSER, "")
-    if not the_store().factors.knows_browser(token, name, now()):
+    if not the_store().factors.known_in(token, now()):
         token = secrets.token_urlsafe(24)
     the_store().factors.add_browser(token, name, now())
 

@@ -1,5 +1,6 @@
-"""A researcher's own account: its setup by a link, its password, second factor and sessions."""
+"""A researcher's own account: its setup by a link, signing in, its password and second factor."""
 
+import re
 from collections.abc import Sequence
 
 from flask import abort, g, redirect, render_template, request
@@ -8,9 +9,15 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from server import access, addresses, second_factor
 from server.clock import now
-from server.console.blueprint import blueprint
-from server.console.mistakes import Mistake, again
+from server.console.blueprint import blueprint, login_page, told_alone
+from server.console.kept_form import Kept, kept_form
+from server.console.mistakes import Mistake, again, is_page
 from server.extensions import the_store
+
+#: The pages that people are sent to once they have signed in.
+TARGET = (
+    r"/(surveys|people|log|account|results/[a-z0-9-]{1,64}|surveys/[a-z0-9-]{1,64}(/[a-z]{1,16})?)"
+)
 
 
 def _chosen(name: str) -> str:
@@ -49,6 +56,38 @@ def set_up(code: str) -> BaseResponse | str | tuple[str, int]:
     the_store().researchers.put(found, access.hashed_choice(password))
     access.begin_session(found)
     return redirect("/surveys", 303)
+
+
+@blueprint.get("/login")
+def login() -> str:
+    return login_page("/surveys")
+
+
+@blueprint.post("/login")
+def log_in() -> BaseResponse | str | tuple[str, int]:
+    """Let somebody in, and show a form that they had sent when their session was over."""
+    target, kept = request.form.get("target", ""), Kept.of(request.form.get("kept", ""))
+    if not re.fullmatch(TARGET, target):
+        target = "/surveys"
+    name, password = request.form.get("name", ""), request.form.get("password", "")
+    researcher = access.sign_in(name, password, request.form.get("code", ""))
+    if researcher is None:
+        return login_page(target, "That name, password or code is not known here."), 401
+    g.researcher = researcher
+    access.begin_session(researcher)
+    access.record("log in", "")
+    if kept is not None and access.lacks_factor(researcher):
+        return _factor_page()
+    if kept is not None:
+        return render_template("resend.html", kept=kept)
+    return redirect(target, 303)
+
+
+@blueprint.post("/logout")
+def log_out() -> BaseResponse:
+    access.record("log out", "")
+    access.end_session()
+    return redirect("/login", 303)
 
 
 @blueprint.get("/account")
@@ -100,13 +139,22 @@ def _check_code() -> None:
         raise Mistake("code", "Code: expected one that your app shows now and that was not used")
 
 
+@blueprint.errorhandler(access.FactorNeeded)
+def ask_to_set_up_factor(error: access.FactorNeeded) -> BaseResponse | tuple[str, int]:
+    """Keep what was typed until there is a second factor."""
+    return (_factor_page(), 403) if is_page() else told_alone(f"{error.description}", 403)
+
+
 @blueprint.get("/account/second-factor")
 def second_factor_page() -> str:
     return _factor_page()
 
 
 def _factor_page(codes: Sequence[str] = ()) -> str:
-    """Return the page; after a mistake with the same secret, which the app has already."""
+    """Return the page; after a mistake with the same secret, which the app has already.
+
+    A form that was sent when a session was over is kept until the second factor is there.
+    """
     if g.researcher == access.SERVER:
         abort(409, "This is the server's token, which has no second factor.")
     name, given = g.researcher.name, request.form.get("secret", "")
@@ -119,6 +167,7 @@ def _factor_page(codes: Sequence[str] = ()) -> str:
         is_needed=access.lacks_factor(g.researcher),
         secret=secret,
         picture=addresses.qr_code(address, "QR code of the secret"),
+        kept=Kept.of(request.form.get("kept", "")) or kept_form(),
     )
 
 

@@ -75,7 +75,7 @@ def let_in() -> BaseResponse | None:
         access.check_csrf()
     if not route.is_for_setup and access.lacks_factor(researcher):
         if is_change or not is_page():
-            abort(403, "Here every account needs a second factor: set it up at /account.")
+            raise access.FactorNeeded
         return redirect("/account/second-factor", 303)
     roles = _roles(who)
     if researcher.role not in roles:
@@ -119,7 +119,7 @@ def allow_forms(response: Response) -> Response:
 
 def _challenge() -> Response:
     if not request.path.startswith("/api/"):
-        response = Response(_login_page(request.path), 401)
+        response = Response(login_page(request.path), 401)
     else:
         text = (
             "This address needs a research token, or the name and password of an account "
@@ -182,50 +182,15 @@ def impossible_here(error: HTTPException) -> Response:
     waits = access.waits(error)
     response = Response(f"{waits}\n", 429, content_type="text/plain")
     if not request.path.startswith("/api/"):
-        response = Response(_login_page(request.form.get("target", "/surveys"), waits), 429)
+        response = Response(login_page(request.form.get("target", "/surveys"), waits), 429)
     response.headers["Retry-After"] = str(error.retry_after)
     return response
 
 
-#: The pages that people are sent to once they have signed in.
-TARGET = (
-    r"/(surveys|people|log|account|results/[a-z0-9-]{1,64}|surveys/[a-z0-9-]{1,64}(/[a-z]{1,16})?)"
-)
-
-
-def _login_page(target: str, problem: str = "") -> str:
+def login_page(target: str, problem: str = "") -> str:
+    """Return the page where people sign in, with what they had typed when a session was over."""
     kept = Kept.of(request.form.get("kept", "")) if request.path == "/login" else kept_form()
     return render_template("login.html", target=target, problem=problem, kept=kept)
-
-
-@blueprint.get("/login")
-def login() -> str:
-    return _login_page("/surveys")
-
-
-@blueprint.post("/login")
-def log_in() -> BaseResponse | str | tuple[str, int]:
-    """Let somebody in, and show a form that they had sent when their session was over."""
-    target, kept = request.form.get("target", ""), Kept.of(request.form.get("kept", ""))
-    if not re.fullmatch(TARGET, target):
-        target = "/surveys"
-    name, password = request.form.get("name", ""), request.form.get("password", "")
-    researcher = access.sign_in(name, password, request.form.get("code", ""))
-    if researcher is None:
-        return _login_page(target, "That name, password or code is not known here."), 401
-    g.researcher = researcher
-    access.begin_session(researcher)
-    access.record("log in", "")
-    if kept is not None:
-        return render_template("resend.html", kept=kept)
-    return redirect(target, 303)
-
-
-@blueprint.post("/logout")
-def log_out() -> BaseResponse:
-    access.record("log out", "")
-    access.end_session()
-    return redirect("/login", 303)
 
 
 @dataclass(frozen=True)

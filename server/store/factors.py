@@ -71,9 +71,8 @@ class Factors:
         with self._database.writing() as connection:
             connection.execute(
                 "INSERT INTO browser VALUES (?, ?, ?) "
-                "ON CONFLICT (hash) DO UPDATE SET researcher = excluded.researcher, "
-                "until = excluded.until",
-                (hash_of(token), name, now + KNOWN_FOR),
+                "ON CONFLICT (researcher, hash) DO UPDATE SET until = excluded.until",
+                (name, hash_of(token), now + KNOWN_FOR),
             )
             connection.execute(
                 "DELETE FROM browser WHERE until <= ? OR (researcher = ? AND hash NOT IN (SELECT "
@@ -81,10 +80,10 @@ class Factors:
                 (now, name, name, MOST_BROWSERS),
             )
 
-    def knows_browser(self, token: str, name: str, now: float) -> bool:
-        """Return whether an account has signed in by the browser with this token."""
-        sql = "SELECT 1 FROM browser WHERE hash = ? AND researcher = ? AND until > ?"
-        return self._database.query(sql, hash_of(token), name, now).fetchone() is not None
+    def known_in(self, token: str, now: float) -> set[str]:
+        """Return which accounts have signed in by the browser with this token."""
+        sql = "SELECT researcher FROM browser WHERE hash = ? AND until > ?"
+        return {row[0] for row in self._database.query(sql, hash_of(token), now)}
 
 
 def _bare(code: str) -> str:

@@ -147,8 +147,8 @@ CREATE TABLE backed_up (survey TEXT, version TEXT, wave INTEGER, reports INTEGER
 """,
     # How researchers prove who they are, what owners decided for all, and which forms were sent.
     """
-CREATE TABLE browser (hash BLOB PRIMARY KEY, researcher TEXT NOT NULL, until REAL NOT NULL)
-    WITHOUT ROWID;
+CREATE TABLE browser (researcher TEXT, hash BLOB, until REAL NOT NULL,
+    PRIMARY KEY (researcher, hash)) WITHOUT ROWID;
 CREATE TABLE second_factor (researcher TEXT PRIMARY KEY, secret TEXT NOT NULL,
     step INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE recovery_code (researcher TEXT, hash BLOB, PRIMARY KEY (researcher, hash))

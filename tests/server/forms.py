@@ -8,10 +8,10 @@ from test_access import HTTPS
 
 
 def post(browser: FlaskClient, path: str, accept: str = "", /, **form: Any) -> Any:
-    """Send a form as our own pages do, except for what a browser accepts."""
+    """Send a form as our own pages do; with what a browser accepts, as a browser does."""
     with browser.session_transaction(**HTTPS) as session:
         form["csrf"] = session["csrf"]
-    headers = {"Accept": accept} if accept else {}
+    headers = {"Accept": accept, "Sec-Fetch-Site": "same-origin"} if accept else {}
     return browser.post(path, data=form, headers=headers, **HTTPS)
 
 

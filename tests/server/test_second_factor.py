@@ -10,12 +10,13 @@ from flask.testing import FlaskClient
 from forms import post
 from test_access import HTTPS, SECRET, basic, clock, log_in
 from test_mistakes import HTML, check_told, sent
+from test_sent_forms import hidden
 
 from server import access, second_factor
 from server.second_factor import PERIOD, code_at, new_secret, step_of
 from server.store import Store
 from server.store.factors import KNOWN_FOR, MOST_BROWSERS
-from server.store.researchers import FREE_ATTEMPTS, Researcher
+from server.store.researchers import FREE_ATTEMPTS, LONGEST_WAIT, Researcher
 from server.store.rules import RULES, SECOND_FACTOR
 
 __all__ = ["app", "clock", "signed_in", "survey_file"]
@@ -129,6 +130,21 @@ def test_codes_cannot_be_tried_without_end(
     assert log_in(guesser, "bob", code=codes[0]).status_code == 303
 
 
+@pytest.mark.both
+def test_who_has_the_password_makes_no_known_browser_wait_for_its_code(
+    signed_in: Browsers, app: Flask, now: list[float]
+) -> None:
+    owner = signed_in("bob")
+    _, codes = set_up(owner, now)
+    thief = app.test_client()
+    told = [log_in(thief, "bob", code="000000").status_code for _ in range(FREE_ATTEMPTS + 2)]
+    assert told[-1] == 429
+    assert log_in(owner, "bob", code=codes[0]).status_code == 303
+    # Its own wrong codes are counted, too.
+    told = [log_in(owner, "bob", code="000000").status_code for _ in range(FREE_ATTEMPTS + 2)]
+    assert told[-1] == 429
+
+
 def test_codes_are_counted_before_they_are_looked_at_and_apart_from_passwords(
     signed_in: Browsers, app: Flask, store: Store, now: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -223,6 +239,40 @@ def test_an_owner_lets_analysts_open_pilots_or_not(signed_in: Browsers, store: S
     assert post(owner, "/surveys/idea/pilot", do="close").status_code == 303
 
 
+def test_what_was_typed_is_kept_until_there_is_a_second_factor(
+    app: Flask, signed_in: Browsers, store: Store, now: list[float]
+) -> None:
+    typed = {"how": "nothing", "title": "Ünfall", "id": "a", "text": "B?", "kind": "yes-no"}
+    ours = {"Accept": HTML, "Sec-Fetch-Site": "same-origin"}
+    store.researchers.put(Researcher("dora", "owner"), access.hashed_choice(SECRET))
+    before = signed_in("dora")
+    assert post(before, "/surveys/new", **typed).status_code == 303
+    store.rules.put([SECOND_FACTOR])
+    # The session has ended, or the rule came while the page was open.
+    ended = app.test_client()
+    answer = ended.post("/surveys/new", data=typed | {"id": "b"}, headers=ours, **HTTPS)
+    form = hidden(answer.text, "/login") | {"name": "ada", "password": SECRET}
+    asked = ended.post("/login", data=form, headers=ours, **HTTPS)
+    refused = post(before, "/surveys/new", HTML, **(typed | {"id": "c"}))
+    assert refused.status_code == 403
+    for browser, page, name in ((ended, asked.text, "b"), (before, refused.text, "c")):
+        assert "What you typed is kept" in page
+        form = hidden(page, PAGE) | {"old": SECRET, "do": "on"}
+        wrong = browser.post(PAGE, data=form | {"code": "000000"}, headers=ours, **HTTPS)
+        assert hidden(wrong.text, PAGE)["kept"] == form["kept"]
+        form["code"] = code_of(page, now)
+        done = browser.post(PAGE, data=form, headers=ours, **HTTPS)
+        assert "Send it now?" in done.text
+        again = hidden(done.text, "/surveys/new")
+        assert {key: again[key] for key in typed} == typed | {"id": name}
+        sent = browser.post("/surveys/new", data=again, headers=ours, **HTTPS)
+        assert sent.location == f"/surveys/{name}/edit"
+    # Of a longer text the page says that it is lost.
+    store.factors.remove("dora")
+    told = post(before, "/surveys/new", HTML, **(typed | {"text": "Щ" * 30_000})).text
+    assert ("too long to be kept here" in told, 'name="kept"' in told) == (True, False)
+
+
 @pytest.mark.both
 def test_others_cannot_make_a_known_browser_wait(
     app: Flask, signed_in: Browsers, store: Store, now: list[float]
@@ -234,11 +284,18 @@ def test_others_cannot_make_a_known_browser_wait(
         log_in(guesser, "dora", "guess")
     assert log_in(stranger, "dora").status_code == 429
     assert log_in(known, "dora").status_code == 303
-    # It is known for one account alone, and it, too, waits after its own guesses.
+    # It is known for the accounts alone that signed in there.
     store.researchers.put(Researcher("eli", "analyst"), access.hashed_choice(SECRET))
     for _ in range(FREE_ATTEMPTS + 2):
         log_in(guesser, "eli", "guess")
     assert log_in(known, "eli").status_code == 429
+    now[0] += LONGEST_WAIT
+    assert log_in(known, "eli").status_code == 303
+    for name in ("dora", "eli"):
+        told = [log_in(guesser, name, "guess").status_code for _ in range(FREE_ATTEMPTS + 2)]
+        assert told[-1] == 429
+        assert log_in(known, name).status_code == 303
+    # It, too, waits after its own guesses.
     told = [log_in(known, "dora", "guess").status_code for _ in range(FREE_ATTEMPTS + 2)]
     assert told[-1] == 429
     # The cookie lets nobody in.
@@ -250,7 +307,7 @@ def test_known_browsers_are_few_and_forgotten_when_their_owner_says_so(
     app: Flask, store: Store, now: list[float]
 ) -> None:
     def is_known(token: str) -> bool:
-        return store.factors.knows_browser(token, "bob", now[0])
+        return "bob" in store.factors.known_in(token, now[0])
 
     store.factors.add_browser("first", "bob", now[0])
     assert is_known("first")

@@ -4,8 +4,8 @@ BEGIN TRANSACTION;
 CREATE TABLE backed_up (survey TEXT, version TEXT, wave INTEGER, reports INTEGER NOT NULL,
     since TEXT NOT NULL, PRIMARY KEY (survey, version, wave)) WITHOUT ROWID;
 CREATE TABLE backup (at TEXT PRIMARY KEY) WITHOUT ROWID;
-CREATE TABLE browser (hash BLOB PRIMARY KEY, researcher TEXT NOT NULL, until REAL NOT NULL)
-    WITHOUT ROWID;
+CREATE TABLE browser (researcher TEXT, hash BLOB, until REAL NOT NULL,
+    PRIMARY KEY (researcher, hash)) WITHOUT ROWID;
 CREATE TABLE cell (survey TEXT, version TEXT, wave INTEGER, n INTEGER NOT NULL,
     shown INTEGER NOT NULL, next INTEGER NOT NULL, settled INTEGER NOT NULL,
     PRIMARY KEY (survey, version, wave)) WITHOUT ROWID;
