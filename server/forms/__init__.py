@@ -5,7 +5,6 @@ the survey file, and accounts for each row of the source.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, fields
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -67,6 +66,7 @@ def read_form(
         If it is no questionnaire of that tool, or of any known tool. Then nothing was imported.
     """
     from server.forms.building import build
+    from server.forms.source import Declared
 
     if len(content) > LARGEST:
         raise FormError(f"{name}: expected at most {LARGEST >> 20} MiB, got more")
@@ -78,7 +78,9 @@ def read_form(
         read: Callable[[bytes, str], Form] = reader.read
         if tool or is_ours(content, name):
             try:
-                return build(read(content, name), wanted)
+                form = read(content, name)
+                form.account(Declared(known))
+                return build(form, wanted)
             except RecursionError:
                 raise FormError(f"{name}: lists or groups are nested too deeply") from None
             except FormError:
@@ -101,5 +103,5 @@ def write_form(survey: "Survey", tool: str) -> Written:
 
 def report(rows: Sequence[Row]) -> str:
     """Return what became of each row of a source, as CSV."""
-    columns = [field.name for field in fields(Row)]
-    return to_text([asdict(row) for row in rows], columns, "csv")
+    columns = ["row", "name", "type", "outcome", "detail", "weight", "id"]
+    return to_text([{key: getattr(row, key) for key in columns} for row in rows], columns, "csv")

@@ -4,6 +4,7 @@ import re
 import tempfile
 from collections.abc import Iterator, Mapping, Set
 from copy import deepcopy
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -20,11 +21,11 @@ from analysis.survey.survey import FORMATS, Survey
 from analysis.survey.survey_file import MOST_ENTRIES, survey_of
 from server.editing.draft_file import toml_of
 from server.editing.reading import NAME
+from server.forms.change import harmless, in_order, look, lost
 from server.forms.conditions import ALWAYS, NEVER, Untold, in_our_terms, joined
 from server.forms.entries import PROPOSED, Entry, entry_of, plain_id
 from server.forms.form import (
     CHANGED,
-    IMPORTED,
     MOST_OPTIONS,
     REFUSED,
     Asked,
@@ -34,6 +35,8 @@ from server.forms.form import (
     PartRow,
     Row,
     Wanted,
+    outcome_of,
+    refused,
 )
 from server.forms.texts import answers_in, first, retold
 
@@ -58,39 +61,37 @@ def build(form: Form, wanted: Wanted | None = None) -> Imported:
         lacks = bool(item.unbounded)
         if lacks and place in wanted.bounds:
             item.keys |= wanted.bounds[place]
-            item.changes.append("its bounds were given when it was imported")
+            item.changes.append(harmless("its bounds were given when it was imported"))
             lacks = False
         found.append(Found(place, item.row, first(retold(item.text)), item.kind, lacks))
         if wanted.kept is not None and place not in wanted.kept:
-            told[place] = _row(item, REFUSED, "it was left out when the form was imported")
+            told[place] = _refuse(item, "it was left out when the form was imported")
             continue
         if lacks:
-            told[place] = _row(item, REFUSED, item.unbounded)
+            told[place] = _refuse(item, item.unbounded)
             continue
         if len(entries) >= MOST_ENTRIES:
             more = f"a survey has at most {MOST_ENTRIES} questions and notes"
-            told[place] = _row(item, REFUSED, more)
+            told[place] = _refuse(item, more)
             continue
         if len(item.options) > MOST_OPTIONS:
-            told[place] = _row(item, REFUSED, f"it has more than {MOST_OPTIONS:,} options")
+            told[place] = _refuse(item, f"it has more than {MOST_OPTIONS:,} options")
             continue
         entry = entry_of(item, taken)
         why = _mistake(form, entry)
         if why:
-            told[place] = _row(item, REFUSED, why)
+            told[place] = _refuse(item, why)
             continue
         taken.add(entry.data["id"])
         entries[place] = entry
     _join(entries)
     for place, why in _refused(form, entries):
-        told[place] = _row(entries.pop(place).asked, REFUSED, why)
+        told[place] = _refuse(entries.pop(place).asked, why)
+    for entry in entries.values():
+        entry.require_no_more()
     _place_on_pages([*entries.values()])
     for place, entry in entries.items():
-        details = [*entry.asked.changes, *entry.changes]
-        outcome = CHANGED if details else IMPORTED
-        if entry.asked.kind != NOTE:
-            details.append(f"ε = {PROPOSED:g} is proposed")
-        told[place] = _row(entry.asked, outcome, "; ".join(details))
+        told[place] = _told_of(entry)
     asked = {row.row for row in told.values() if row.outcome != REFUSED}
     for place, item in enumerate(form.items):
         if isinstance(item, PartRow):
@@ -141,11 +142,11 @@ def _joined_headings(headings: list[Any]) -> Any:
 
 def _part(part: PartRow, asked: Set[str]) -> Row:
     """Return what became of a part of questions; those in the rows `asked` are imported."""
-    if not part.of:
-        return Row(part.row, part.name, part.type, REFUSED, part.unused)
-    is_there = not asked.isdisjoint(part.of)
-    why = "" if is_there else f"it belongs to {part.of[0]}, which is refused"
-    return Row(part.row, part.name, part.type, IMPORTED if is_there else REFUSED, why)
+    if not asked.isdisjoint(part.of):
+        changes = in_order(part.changes)
+        return Row(part.row, part.name, part.type, outcome_of(changes), changes)
+    why = f"it belongs to {part.of[0]}, which is refused" if part.of else part.unused
+    return refused(part.row, part.name, part.type, why, *part.changes)
 
 
 def _merged(rows: list[Row]) -> tuple[Row, ...]:
@@ -157,14 +158,29 @@ def _merged(rows: list[Row]) -> tuple[Row, ...]:
     for row, *more in found.values():
         outcomes = {row.outcome, *(one.outcome for one in more)}
         outcome = outcomes.pop() if len(outcomes) == 1 else CHANGED
-        details = [row.detail, *(f"{one.name}: {one.detail}" for one in more if one.detail)]
-        detail = "; ".join(filter(None, details))
-        merged.append(Row(row.row, row.name, row.type, outcome, detail))
+        changes = [*row.changes]
+        changes += [
+            replace(change, words=f"{one.name}: {change.words}")
+            for one in more
+            for change in one.changes
+        ]
+        ids = [one.id for one in (row, *more) if one.id]
+        known = replace(row, outcome=outcome, changes=in_order(changes), id="".join(ids[:1]))
+        merged.append(known)
     return tuple(merged)
 
 
-def _row(asked: Asked, outcome: str, detail: str) -> Row:
-    return Row(asked.row, asked.name, asked.type, outcome, detail)
+def _refuse(asked: Asked, why: str) -> Row:
+    return refused(asked.row, asked.name, asked.type, why, *asked.left)
+
+
+def _told_of(entry: Entry) -> Row:
+    """Return what became of a question or note that is imported."""
+    asked = entry.asked
+    changes = in_order([*asked.changes, *entry.changes, *asked.left])
+    remark = "" if asked.kind == NOTE else f"ε = {PROPOSED:g} is proposed"
+    name = str(entry.data["id"])
+    return Row(asked.row, asked.name, asked.type, outcome_of(changes), changes, name, remark)
 
 
 def _mistake(form: Form, entry: Entry) -> str:
@@ -178,7 +194,8 @@ def _mistake(form: Form, entry: Entry) -> str:
         # The survey decides which ids its points have.
         options = survey.spec["questions"][0]["options"]
         values = [value for value, _ in entry.asked.options]
-        entry.values = dict(zip(values, (option["id"] for option in options), strict=True))
+        ids = (option["id"] for option in options)
+        entry.values = {**dict(zip(values, ids, strict=True)), **entry.outside}
     return ""
 
 
@@ -202,7 +219,7 @@ def _join(entries: Mapping[int, Entry]) -> None:
             if option is None:
                 del entry.data["namely"]
                 entry.changes.append(
-                    "it is a question of its own, since its option was not imported"
+                    look("it is a question of its own, since its option was not imported")
                 )
             else:
                 entry.data["namely"] = option
@@ -225,24 +242,24 @@ def _add_answers(entry: Entry, earlier: Mapping[str, Entry]) -> None:
         if ids.keys() >= {*names}:
             entry.data[key] = retold(text, lambda name: f"{{answer.{ids[name]}|…}}")
         else:
-            entry.changes.append(f"earlier answers are left out of its {key}")
+            entry.changes.append(lost(f"earlier answers are left out of its {key}"))
 
 
 def _add_conditions(entry: Entry, earlier: Mapping[str, Entry], before: Entry | None) -> None:
     """Put those conditions into the table of a question that can be translated."""
     trees = []
-    for condition in entry.asked.conditions:
+    told = [condition for condition in entry.asked.conditions if condition.tree]
+    entry.is_asked_of_more = len(told) < len(entry.asked.conditions)
+    for condition in told:
         notes: list[str] = []
         try:
             tree = in_our_terms(condition.tree, earlier, notes)
         except Untold as error:
-            entry.asked.ask_all(condition.text, error)
+            entry.ask_all(condition.text, error)
             continue
-        entry.changes += dict.fromkeys(notes)
+        entry.changes += map(look, dict.fromkeys(notes))
         if tree == NEVER:
-            entry.asked.ask_all(
-                condition.text, "it can never be true with the answers that are imported"
-            )
+            entry.ask_all(condition.text, "it can never be true with the answers that are imported")
         elif tree != ALWAYS:
             trees.append(tree)
     option = _namely(entry, trees, before)
@@ -262,8 +279,8 @@ def _namely(entry: Entry, trees: list[list[Any]], before: Entry | None) -> str |
         return None
     if (entry.asked.page, entry.asked.headings) != (before.asked.page, before.asked.headings):
         return None
-    common = [condition.tree for condition in before.asked.conditions]
-    given = [condition.tree for condition in entry.asked.conditions]
+    common = [condition.tree for condition in before.asked.conditions if condition.tree]
+    given = [condition.tree for condition in entry.asked.conditions if condition.tree]
     if len(trees) != len(given) or given[:-1] not in ([], common):
         return None
     sign, *rest = trees[-1] if trees else ("",)
@@ -276,7 +293,7 @@ def _namely(entry: Entry, trees: list[list[Any]], before: Entry | None) -> str |
 
 def _drop(entry: Entry, why: str) -> None:
     """Leave the conditions of a question out, and say so."""
-    entry.asked.ask_all(entry.data.pop("shows_if"), why)
+    entry.ask_all(entry.data.pop("shows_if"), why)
 
 
 def _refused(form: Form, entries: dict[int, Entry]) -> Iterator[tuple[int, str]]:
@@ -301,11 +318,13 @@ def _refused(form: Form, entries: dict[int, Entry]) -> Iterator[tuple[int, str]]
                 for key in tells:
                     text = entry.asked.text if key == "text" else entry.asked.keys[key]
                     entry.data[key] = retold(text)
-                entry.changes.append(f"earlier answers are left out of its {', '.join(tells)}")
+                entry.changes.append(
+                    lost(f"earlier answers are left out of its {', '.join(tells)}")
+                )
                 continue
             if "matrix" in entry.data and ("matrix" in why or "shows_if" not in entry.data):
                 del entry.data["matrix"]
-                entry.changes.append("it was taken out of its grid, whose rows must be alike")
+                entry.changes.append(look("it was taken out of its grid, whose rows must be alike"))
                 continue
             if "shows_if" in entry.data:
                 _drop(entry, why)

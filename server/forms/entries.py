@@ -1,15 +1,16 @@
 """Tables of a survey file that are made of questions of another tool."""
 
-import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from analysis.core.domain import NONE, RESERVED
+from analysis.core.domain import NO_ANSWER, NONE, RESERVED
 from analysis.survey.digest import NOTE
 from analysis.survey.document import ID
 from server.editing.draft_file import free_id, id_of
+from server.forms.change import Change, harmless, look, lost
 from server.forms.form import Asked
+from server.forms.meaning import in_order, outside
 from server.forms.texts import answers_in, first, retold
 
 #: The ε of every question that is imported, until its author chooses another.
@@ -25,7 +26,22 @@ class Entry:
     asked: Asked
     data: dict[str, Any]
     values: Mapping[str, str] = field(default_factory=dict)
-    changes: list[str] = field(default_factory=list)
+    #: Of these values, too, for which respondents leave a scale out.
+    outside: Mapping[str, str] = field(default_factory=dict)
+    changes: list[Change] = field(default_factory=list)
+
+    #: Whether a condition is left out, so that it is asked of people whom it does not concern.
+    is_asked_of_more: bool = False
+
+    def ask_all(self, text: str, why: object) -> None:
+        """Leave a condition of the source out, so that more people are asked."""
+        self.is_asked_of_more = True
+        self.asked.ask_all(text, why)
+
+    def require_no_more(self) -> None:
+        """Let those leave it out whom it does not concern."""
+        if self.is_asked_of_more and self.data.pop("required", False):
+            self.changes.append(look("it is not required any more, since more people are asked"))
 
 
 def entry_of(asked: Asked, taken: Collection[str]) -> Entry:
@@ -33,20 +49,20 @@ def entry_of(asked: Asked, taken: Collection[str]) -> Entry:
     name = free_id(plain_id(asked.name), taken)
     entry = Entry(asked, {"id": name, "kind": asked.kind, "text": asked.text})
     if name != asked.name:
-        entry.changes.append(f"its id is {name}")
+        entry.changes.append(harmless(f"its id is {name}"))
     labels: dict[str, Any] = {}
     for value, text in asked.options:
         labels.setdefault(value, text)
     if len(labels) < len(asked.options):
-        entry.changes.append("options with the value of an earlier one are left out")
+        entry.changes.append(lost("options with the value of an earlier one are left out"))
         asked.options = [*labels.items()]
     if asked.kind in _ANSWERS:
         _ANSWERS[asked.kind](entry)
     entry.data |= asked.keys
     if any(answers_in(text) for _, text in asked.options):
-        entry.changes.append("earlier answers are left out of its options")
+        entry.changes.append(lost("earlier answers are left out of its options"))
     if any(map(answers_in, asked.headings)):
-        entry.changes.append("earlier answers are left out of its heading")
+        entry.changes.append(lost("earlier answers are left out of its heading"))
     entry.data = retold(entry.data)
     if asked.kind != NOTE:
         entry.data["epsilon"] = PROPOSED
@@ -65,21 +81,44 @@ def _add_options(entry: Entry, key: str = "options") -> None:
     renamed = [f"{value} is {new}" for value, new in values.items() if value != new]
     if renamed:
         more = f" and {len(renamed) - 5} more" if len(renamed) > 5 else ""
-        entry.changes.append(f"ids of options: {', '.join(renamed[:5])}{more}")
+        entry.changes.append(harmless(f"ids of options: {', '.join(renamed[:5])}{more}"))
     entry.data[key] = [{"id": values[value], "text": text} for value, text in entry.asked.options]
     entry.values = values
 
 
 def _add_points(entry: Entry) -> None:
     """Add the points of a scale; those that look alike can only be options."""
+    _take_apart(entry)
     points = [text for _, text in entry.asked.options]
     if any(points.count(text) > 1 for text in points):
         entry.data["kind"] = "choice"
-        entry.changes.append("two of its points have the same label, so it became a choice")
+        entry.changes.append(look("two of its points have the same label, so it became a choice"))
         entry.asked.keys.pop("matrix", None)
         _add_options(entry)
     else:
         entry.data["points"] = points
+
+
+def _take_apart(entry: Entry) -> None:
+    """Put the points in the order of their codes, and answers that are no points beside them.
+
+    Whoever means such an answer leaves the question out, so it cannot be required.
+    """
+    asked = entry.asked
+    beside = outside(asked.options)
+    points = in_order([one for one in asked.options if one[0] not in beside])
+    if beside and len(points) >= 2:
+        entry.outside = dict.fromkeys(beside, NO_ANSWER)
+        labels = ", ".join(
+            f"“{first(text)}” ({value})" for value, text in asked.options if value in beside
+        )
+        asked.options = [one for one in asked.options if one[0] not in beside]
+        also = ", so it is not required" if asked.keys.pop("required", False) else ""
+        told = "no point of the scale, and means to give no answer"
+        entry.changes.append(look(f"{labels} is {told}{also}"))
+    if len(points) == len(asked.options) and points != asked.options:
+        asked.options = points
+        entry.changes.append(look("its points stand in the order of their codes"))
 
 
 def _name_both(entry: Entry) -> None:
@@ -99,8 +138,5 @@ _ANSWERS: Mapping[str, Callable[[Entry], None]] = {
 
 
 def plain_id(name: str) -> str:
-    """Return a name of the source as an id: as it is if it is one, otherwise the nearest."""
-    if ID.fullmatch(name):
-        return name
-    lower = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:64].strip("-")
-    return lower or id_of(name)
+    """Return a name of the source as an id: as it is if it is one, otherwise as the editor does."""
+    return name if ID.fullmatch(name) else id_of(name)

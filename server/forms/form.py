@@ -1,11 +1,13 @@
 """A questionnaire of another tool, as its reader found it: what it asks, and what became of it."""
 
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from analysis.core.errors import SurveyError
+from server.forms.change import HARMLESS, Change, in_order, look, lost, weight_of
 from server.forms.conditions import Untold
+from server.forms.source import Declared, Given
 from server.page_texts import languages_of
 
 #: The outcomes of a row of the source.
@@ -23,13 +25,44 @@ class FormError(SurveyError):
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the source in the report: where it stands, and what became of it, and why."""
+    """A row of the source in the report: where it stands, what became of it, and its changes.
+
+    `id` is that of the question or note that it became. `remark` says more, and changes nothing.
+    """
 
     row: str
     name: str
     type: str
     outcome: str
-    detail: str
+    changes: tuple[Change, ...] = ()
+    id: str = ""
+    remark: str = ""
+
+    @property
+    def detail(self) -> str:
+        """What is different, the weighty things first, in words."""
+        return "; ".join(filter(None, [*(one.words for one in self.changes), self.remark]))
+
+    @property
+    def weight(self) -> str:
+        """The largest weight of its changes; "" without any."""
+        return weight_of(self.changes)
+
+    def with_changes(self, more: Sequence[Change]) -> "Row":
+        """Return the row with more changes; what is refused stays so."""
+        changes = in_order([*self.changes, *more])
+        outcome = self.outcome if self.outcome == REFUSED else outcome_of(changes)
+        return replace(self, outcome=outcome, changes=changes)
+
+
+def outcome_of(changes: Sequence[Change]) -> str:
+    """Return the outcome of what is in the survey: harmless differences are none."""
+    return IMPORTED if weight_of(changes) in ("", HARMLESS) else CHANGED
+
+
+def refused(row: str, name: str, kind: str, why: str, *more: Change) -> Row:
+    """Return a row that is not imported, and why."""
+    return Row(row, name, kind, REFUSED, (lost(why), *more))
 
 
 @dataclass(frozen=True)
@@ -67,7 +100,10 @@ class Written:
 
 @dataclass(frozen=True)
 class Condition:
-    """When a question is asked: as `server.forms.conditions` describes it, and in the source."""
+    """When a question is asked: as `server.forms.conditions` describes it, and in the source.
+
+    Its tree is empty if it could not be translated, which its own row says.
+    """
 
     tree: list[Any]
     text: str
@@ -89,12 +125,17 @@ class Wanted:
 Translate = Callable[[], list[Any]]
 
 
-def condition_of(text: str, translate: Translate) -> tuple[Condition | None, str]:
-    """Return a condition of the source; otherwise None, and words that say why it is left out."""
+def condition_of(text: str, translate: Translate) -> tuple[Condition, str]:
+    """Return a condition of the source, and words that say why it is left out, if it is."""
     try:
         return Condition(translate(), text), ""
     except Untold as error:
-        return None, _left_out(text, error)
+        return Condition([], text), _left_out(text, error)
+
+
+def left_out(untold: str) -> list[Change]:
+    """Return the change of a group whose condition is left out, in the words of `condition_of`."""
+    return [lost(f"{untold}, so more people are asked what it holds")] if untold else []
 
 
 def _left_out(text: str, why: object) -> str:
@@ -128,9 +169,11 @@ class Asked:
         The number of its page; a new one begins where it is larger than before.
     headings : list
         The headings that it stands under, from the outside in.
-    changes : list of str
-        What is different from the source, each without a capital letter and a period: "an open
-        text, of which the frequent answers are found", "the constraint . < 7 is left out".
+    changes : list of Change
+        What is different from the source: "an open text, of which the frequent answers are found",
+        "the constraint . < 7 is left out".
+    left : tuple of Change
+        The values of the source that nobody has read.
     """
 
     row: str
@@ -141,7 +184,8 @@ class Asked:
     keys: dict[str, Any] = field(default_factory=dict)
     options: list[tuple[str, Any]] = field(default_factory=list)
     conditions: list[Condition] = field(default_factory=list)
-    changes: list[str] = field(default_factory=list)
+    changes: list[Change] = field(default_factory=list)
+    left: tuple[Change, ...] = ()
     page: int = 0
     headings: list[Any] = field(default_factory=list)
     #: Why a number without both bounds is refused, unless somebody gives them.
@@ -154,10 +198,21 @@ class Asked:
     def ask_if(self, text: str, translate: Translate) -> None:
         """Ask it only if this condition holds, too, as far as it can be translated."""
         condition, untold = condition_of(text, translate)
-        if condition:
-            self.conditions.append(condition)
-        else:
-            self.changes.append(f"{untold}, so more people are asked")
+        self.conditions.append(condition)
+        if untold:
+            self.ask_more(untold)
+
+    def lose(self, words: str) -> None:
+        """Note that a part of the source is lost."""
+        self.changes.append(lost(words))
+
+    def look(self, words: str) -> None:
+        """Note a decision that somebody has to look at."""
+        self.changes.append(look(words))
+
+    def ask_more(self, untold: str) -> None:
+        """Note that a condition is left out, in the words of `condition_of`."""
+        self.lose(f"{untold}, so more people are asked")
 
     def add_other(self, label: Any, specify: Any) -> "Asked":
         """Add an option that a respondent can write, and return the text that says which."""
@@ -174,7 +229,7 @@ class Asked:
             "answers are found"
         )
         keys = {"namely": option}
-        return Asked(self.row, name, self.type, "text", text, keys, changes=[told])
+        return Asked(self.row, name, self.type, "text", text, keys, changes=[look(told)])
 
     def explain_ends(self, ends: Mapping[str, Any]) -> None:
         """Say in the help what the first and the last point of a scale mean, by their labels."""
@@ -193,11 +248,11 @@ class Asked:
             return f"{given} ({meant})" if given else meant
 
         self.keys["help"] = {tag: told(tag) for tag in tags} if tags else told("")
-        self.changes.append("the labels of its ends stand in its help")
+        self.look("the labels of its ends stand in its help")
 
     def ask_all(self, text: str, why: object) -> None:
         """Note that a condition of the source is left out, so that more people are asked."""
-        self.changes.append(f"{_left_out(text, why)}, so more people are asked")
+        self.ask_more(_left_out(text, why))
 
 
 def phrases(languages: Sequence[str], key: str) -> Any:
@@ -227,9 +282,9 @@ def is_yes_no(options: Sequence[tuple[str, Any]], languages: Sequence[str]) -> b
 
 @dataclass(frozen=True)
 class PartRow:
-    """A row of the source that is part of questions, such as an option: imported if one of them is.
+    """A row of the source that lives in questions, such as an option: imported if one of them is.
 
-    `of` has the rows of these questions; `unused` says why it is refused if there are none.
+    `of` has the rows of these questions, and `unused` says why it is refused if there are none.
     """
 
     row: str
@@ -237,6 +292,7 @@ class PartRow:
     type: str
     of: Sequence[str]
     unused: str = "no question has it"
+    changes: tuple[Change, ...] = ()
 
 
 @dataclass
@@ -256,6 +312,8 @@ class Form:
     #: The headings that the questions stand under, from the outside in, and the page's number.
     headings: list[Any] = field(default_factory=list)
     page: int = 0
+    #: The parts of the file that have a row of their own, with this row.
+    claimed: list[tuple[str, Given]] = field(default_factory=list)
 
     def put(self, asked: Asked) -> None:
         """Add a question or note, on its page and under its headings."""
@@ -265,8 +323,30 @@ class Form:
 
     def refuse(self, row: str, name: str, kind: str, why: str) -> None:
         """Note that a row of the source is not imported, and why."""
-        self.items.append(Row(row, name, kind, REFUSED, why))
+        self.items.append(refused(row, name, kind, why))
 
-    def note(self, row: str, name: str, kind: str, detail: str = "") -> None:
+    def note(self, row: str, name: str, kind: str, *changes: Change, remark: str = "") -> None:
         """Note that a row of the source that asks nothing is in the survey."""
-        self.items.append(Row(row, name, kind, IMPORTED, detail))
+        self.items.append(Row(row, name, kind, outcome_of(changes), changes, remark=remark))
+
+    def claim(self, row: str, part: Given) -> None:
+        """Let a row of the report answer for a part of the file."""
+        part.is_claimed = True
+        self.claimed.append((row, part))
+
+    def account(self, declared: Declared) -> None:
+        """Name in each row what nobody has read of its parts."""
+        places = {item.row: place for place, item in reversed([*enumerate(self.items)])}
+        for row, part in self.claimed:
+            place = places.setdefault(row, len(self.items))
+            if place == len(self.items):
+                self.note(row, "", part.name)
+            item = self.items[place]
+            is_refused = isinstance(item, Row) and item.outcome == REFUSED
+            more = declared.going_with(part) if is_refused else declared.changes(part)
+            if isinstance(item, Asked):
+                item.left += more
+            elif isinstance(item, Row):
+                self.items[place] = item.with_changes(more)
+            else:
+                self.items[place] = replace(item, changes=(*item.changes, *more))

@@ -85,7 +85,7 @@ class _Reader:
             if about:
                 asked.keys["help"] = about
             if "image" in table(item[kind]):
-                asked.changes.append("its image is left out")
+                asked.lose("its image is left out")
             self._ask(asked, question)
         elif kind == "questionGroupItem":
             self._read_grid(place, title, about, table(item[kind]))
@@ -98,7 +98,7 @@ class _Reader:
         if question.get("required") is True:
             asked.keys["required"] = True
         if "grading" in question:
-            asked.changes.append("the right answer and its points are left out")
+            asked.lose("the right answer and its points are left out")
         return asked
 
     def _refuse(self, asked: Asked, why: str) -> None:
@@ -129,7 +129,7 @@ class _Reader:
         if len(options) < 2:
             self._form.refuse(place, title[:60], "grid", "it has fewer than two columns")
             return
-        self._form.note(place, title[:60], "grid", "each of its rows is a question")
+        self._form.note(place, title[:60], "grid", remark="each of its rows is a question")
         for number, row in enumerate(map(table, _rows({"questionGroupItem": group}))):
             text = _text(table(row.get("rowQuestion")).get("title"))
             asked = self._asked(f"{place}.questions[{number}]", text, row)
@@ -169,9 +169,9 @@ def _choose(asked: Asked, given: Mapping[str, Any]) -> str:
         asked.keys["random_order"] = True
     options = [*map(table, items(given.get("options")))]
     if any("goToAction" in option or "goToSectionId" in option for option in options):
-        asked.changes.append("“go to section” is left out: everybody is asked what follows")
+        asked.lose("“go to section” is left out: everybody is asked what follows")
     if any("image" in option for option in options):
-        asked.changes.append("the images of its options are left out")
+        asked.lose("the images of its options are left out")
     return ""
 
 
@@ -179,7 +179,7 @@ def _write(asked: Asked, given: Mapping[str, Any]) -> str:
     if given.get("paragraph") is True:
         return "free prose cannot be randomized: ask a question with options instead"
     asked.kind = "text"
-    asked.changes.append("it is asked as a text, of which only frequent answers are found")
+    asked.look("it is asked as a text, of which only frequent answers are found")
     return ""
 
 

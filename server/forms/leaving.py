@@ -12,7 +12,8 @@ from typing import Any
 from analysis.survey.digest import NOTE
 from analysis.survey.piping import Piece, pieces
 from analysis.survey.survey import Survey
-from server.forms.form import CHANGED, REFUSED, Row
+from server.forms.change import in_order, lost
+from server.forms.form import CHANGED, Row, refused
 from server.page_texts import Phrase, languages_of, told
 
 #: The outcome of a part of the survey that the other tool has, too.
@@ -82,22 +83,23 @@ class Leaving:
     def rows(self) -> tuple[Row, ...]:
         """Return a line for the study's keys, and for each question and note."""
         spec = self.survey.spec
-        told = "answers are not randomized in another tool: it collects true answers"
-        rows = [Row("privacy", "", "ε and mechanisms", REFUSED, told)]
+        why = "answers are not randomized in another tool: it collects true answers"
+        rows = [refused("privacy", "", "ε and mechanisms", why)]
         for key in spec:
             if key not in ("questions", "privacy"):
                 is_kept = key in self.kept
-                why = "" if is_kept else "the other tool has no known counterpart"
-                rows.append(Row(key, "", "study", EXPORTED if is_kept else REFUSED, why))
+                why = "the other tool has no known counterpart"
+                rows.append(
+                    Row(key, "", "study", EXPORTED) if is_kept else refused(key, "", "study", why)
+                )
         for entry in spec["questions"]:
-            lost = [*self.changes.get(entry["id"], [])]
-            lost += [f"{key} is left out" for key in _LOST if key in entry]
+            told = [*self.changes.get(entry["id"], [])]
+            told += [f"{key} is left out" for key in _LOST if key in entry]
             if "{" in "".join(piece.words for piece in _words_of(entry)):
-                lost.append("braces in its texts are parentheses, since they would be references")
-            detail = "; ".join(dict.fromkeys(lost))
+                told.append("braces in its texts are parentheses, since they would be references")
             place = f"{'note' if entry['kind'] == NOTE else 'question'} {entry['id']}"
-            outcome = CHANGED if lost else EXPORTED
-            rows.append(Row(place, entry["id"], entry["kind"], outcome, detail))
+            outcome = CHANGED if told else EXPORTED
+            rows.append(Row(place, entry["id"], entry["kind"], outcome, in_order(map(lost, told))))
         return tuple(rows)
 
 

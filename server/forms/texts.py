@@ -5,6 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import unescape
 from typing import Any
+from unicodedata import category
+
+from server.forms.change import Change, look, lost
 
 _TAGS = {
     "english": "en", "français": "fr", "french": "fr", "español": "es", "spanish": "es",
@@ -19,6 +22,10 @@ _LOST_WORDS = {
     "img": "an image", "video": "a video", "audio": "a recording", "iframe": "a frame",
     "a": "the address of a link", "script": "a program", "table": "the layout of a table",
 }  # fmt: skip
+#: Control characters, halves of characters, and characters without a meaning of their own.
+_NO_TEXT = ("Cc", "Cs", "Co")
+#: Of these, the words stay.
+_LOOKED_AT = (_LOST_WORDS["a"], _LOST_WORDS["table"])
 # Without (?a:…), re.I takes ſ for an s and ı for an i.
 _LOST = re.compile(r"<\s*((?a:img|video|audio|iframe|a|script|table))\b", re.I)
 #: The beginnings of parts that are no text, and the end of each.
@@ -48,7 +55,8 @@ def plain(text: str) -> tuple[str, list[str]]:
     """Return a text without HTML, and what is lost with it, in words."""
     lost = sorted({_LOST_WORDS[found.lower()] for found in _LOST.findall(text)})
     bare = _without_tags(_BREAK.sub("\n", _without_hidden(text)))
-    clean = "".join(c for c in unescape(bare) if c.isprintable() or c.isspace())
+    # Marks that join letters or turn the direction are spelling. Some characters have a use here.
+    clean = "".join(c for c in unescape(bare) if category(c) not in _NO_TEXT or c.isspace())
     # Spaces that keep words together stay what they are.
     return re.sub(r"[^\S\n\u00a0\u202f]+", " ", clean).strip(), lost
 
@@ -118,14 +126,18 @@ class Languages:
 
     @property
     def several(self) -> Sequence[str]:
-        """The tags, if there are several."""
-        return tuple(self.tags.values()) if len(self.tags) > 1 else ()
+        """The tags by which texts are tables; none where the only language is unknown or English.
+
+        Texts in English alone are plain, as the page's own words are.
+        """
+        tags = tuple(self.tags.values())
+        return () if tags in (("",), ("en",)) else tags
 
     def same(self, text: str) -> Any:
         """Return a text that is the same in all languages, as survey files have it."""
         return dict.fromkeys(self.several, text) if self.several else text
 
-    def text(self, given: Mapping[str, str], what: str = "text") -> tuple[Any, list[str]]:
+    def text(self, given: Mapping[str, str], what: str = "text") -> tuple[Any, list[Change]]:
         """Return a text as survey files have it, and what is different from the source.
 
         Parameters
@@ -139,16 +151,19 @@ class Languages:
         -------
         text : str, dict or None
             Plain if there is one language, otherwise by tag; None if it is missing in all.
-        changes : list of str
+        changes : list of Change
         """
         found: dict[str, str] = {}
-        changes: list[str] = []
+        changes: list[Change] = []
         for name, tag in self.tags.items():
-            clean, lost = plain(given.get(name, ""))
+            clean, gone = plain(given.get(name, ""))
             found[tag] = self.pipes.sub(
                 lambda pipe: f"\ue000{(pipe[1] or '').strip()}\ue001", clean
             )
-            changes += [f"{one} is left out of its {what}" for one in lost]
+            changes += [
+                (look if one in _LOOKED_AT else lost)(f"{one} is left out of its {what}")
+                for one in gone
+            ]
         changes = list(dict.fromkeys(changes))
         there = [text for text in found.values() if text]
         if not there:
@@ -157,10 +172,8 @@ class Languages:
             return there[0], changes
         lacking = [tag for tag, text in found.items() if not text]
         if lacking:
-            changes.append(
-                f"its {what} in {', '.join(lacking)} is missing: the text of another language is "
-                "used"
-            )
+            told = f"its {what} in {', '.join(lacking)} is missing"
+            changes.append(look(f"{told}: the text of another language is used"))
         return {tag: text or there[0] for tag, text in found.items()}, changes
 
 

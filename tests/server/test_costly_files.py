@@ -84,7 +84,7 @@ def claiming(size: bytes, row: bytes) -> bytes:
 def test_a_workbook_is_not_read_up_to_the_size_that_it_claims() -> None:
     told = {
         b'<row r="1048576"><c r="XFD1048576" s="1"/></row>': "2",
-        b'<row r="1048576"><c r="A1048576"><v>1</v></c></row>': "rows below many empty ones",
+        b'<row r="1048576"><c r="A1048576"><v>1</v></c></row>': "2",
         b'<row r="7"><c r="XFD7"><v>1</v></c></row>': "at most 1,000 columns",
         b'<row r="1e300"><c r="A7"><v>1</v></c></row>': "cells in 1,048,576 rows, got more",
     }

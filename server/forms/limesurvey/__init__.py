@@ -8,9 +8,9 @@ import re
 from functools import partial
 
 from server.forms import texts
+from server.forms.change import lost
 from server.forms.form import (
     CHANGED,
-    IMPORTED,
     Asked,
     Condition,
     Form,
@@ -18,6 +18,7 @@ from server.forms.form import (
     PartRow,
     Row,
     condition_of,
+    left_out,
 )
 from server.forms.limesurvey import structure, table
 from server.forms.limesurvey.kinds import NAMES, NO_CONDITION, Kinds
@@ -70,7 +71,7 @@ class _Reader:
             else:
                 self.form.note(place, found, kind)
         for place, found, kind, told in source.partly:
-            self.form.items.append(Row(place, found, kind, CHANGED, told))
+            self.form.items.append(Row(place, found, kind, CHANGED, (lost(told),)))
         for place, found, kind, why in source.others:
             self.form.refuse(place, found, kind, why)
 
@@ -93,13 +94,9 @@ class _Reader:
             found, untold = condition_of(
                 group.relevance, partial(self._kinds.tree, group.relevance)
             )
-            if found:
-                conditions.append(found)
-            else:
-                changes.append(f"{untold}, so more people are asked what it holds")
-        outcome = CHANGED if changes else IMPORTED
-        name = str(texts.first(title or ""))
-        self.form.items.append(Row(group.row, name[:60], "group", outcome, "; ".join(changes)))
+            conditions.append(found)
+            changes += left_out(untold)
+        self.form.note(group.row, str(texts.first(title or ""))[:60], "group", *changes)
         about, more = self._languages.text(group.descriptions, "description")
         if about:
             note = Asked(group.row, f"about-{len(self.form.items)}", "group", "note", about)
@@ -145,9 +142,9 @@ class _Reader:
             asked.ask_all("of LimeSurvey", told)
         if question.is_required and question.type != "X":
             asked.keys["required"] = True
-        lost = [words for key, words in _LEFT_OUT.items() if _says(question.attributes.get(key))]
-        lost += ["the pattern of its answers"] * bool(question.pattern)
-        asked.changes += [f"{words} is left out" for words in dict.fromkeys(lost)]
+        gone = [words for key, words in _LEFT_OUT.items() if _says(question.attributes.get(key))]
+        gone += ["the pattern of its answers"] * bool(question.pattern)
+        asked.changes += [lost(f"{words} is left out") for words in dict.fromkeys(gone)]
 
 
 def _tags(languages: list[str]) -> dict[str, str]:

@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from server.forms import texts
-from server.forms.form import REFUSED, Asked, Form, PartRow, Row
+from server.forms.form import Asked, Form, PartRow, refused
 from server.forms.json_file import amount
 from server.forms.limesurvey.relevance import Variable, condition
 from server.forms.limesurvey.source import Part, Question
@@ -78,7 +79,10 @@ class Kinds:
         options = []
         for part in parts:
             text, changes = self._languages.text(part.texts)
-            asked.changes += [f"of its answer {part.code}: {change}" for change in changes]
+            asked.changes += [
+                replace(change, words=f"of its answer {part.code}: {change.words}")
+                for change in changes
+            ]
             options.append((part.code, text or self._languages.same(part.code)))
         return options
 
@@ -94,23 +98,23 @@ class Kinds:
     def _choose(self, asked: Asked, question: Question) -> str:
         asked.kind, asked.options = "choice", self._options(question.answers, asked)
         if question.type == "O":
-            asked.changes.append("the comment beside it is left out")
+            asked.lose("the comment beside it is left out")
         return self._finish(asked, question)
 
     def _tick(self, asked: Asked, question: Question) -> str:
         asked.kind, asked.options = "choices", self._options(question.subquestions, asked)
         if question.type == "P":
-            asked.changes.append("the comments beside its options are left out")
+            asked.lose("the comments beside its options are left out")
         most = question.attributes.get("max_answers", "")
         if re.fullmatch(r"[1-9]\d{0,3}", most):
             asked.keys["at_most"] = min(int(most), len(asked.options) + question.has_other)
         elif most:
-            asked.changes.append("the most answers, which are calculated, are left out")
+            asked.lose("the most answers, which are calculated, are left out")
         for part in question.subquestions:
             self._know(question, asked.name, part.code, part.code)
             if part.relevance not in NO_CONDITION:
                 told = f"the condition {part.relevance[:100]} of the option {part.code} is left out"
-                asked.changes.append(told)
+                asked.lose(told)
         return self._finish(asked, question)
 
     def _finish(self, asked: Asked, question: Question) -> str:
@@ -133,7 +137,7 @@ class Kinds:
         # Until version 6.6 its items were answers, since then they are subquestions.
         asked.kind = "rank"
         if question.attributes.get("max_answers"):
-            asked.changes.append("the most answers are left out: all items are put in order")
+            asked.lose("the most answers are left out: all items are put in order")
         asked.options = self._options(question.answers or question.subquestions, asked)
         return self._finish(asked, question)
 
@@ -145,7 +149,7 @@ class Kinds:
     def _tell_gender(self, asked: Asked, question: Question) -> None:
         asked.kind = "choice"
         asked.options = [("F", self._languages.same("Female")), ("M", self._languages.same("Male"))]
-        asked.changes.append("its options are LimeSurvey's own, in English")
+        asked.look("its options are LimeSurvey's own, in English")
         self._know(question, asked.name)
         self.form.put(asked)
 
@@ -160,7 +164,9 @@ class Kinds:
         rows = [part for part in question.subquestions if part.scale == 0]
         if not rows:
             return "it has no rows"
-        self.form.note(question.row, asked.name, asked.type, "each of its rows is a question")
+        self.form.note(
+            question.row, asked.name, asked.type, remark="each of its rows is a question"
+        )
         for scale in scales:
             over = asked.text
             if len(scales) > 1:
@@ -200,7 +206,9 @@ class Kinds:
         """Make a number, or a text, of each field of a question."""
         if not question.subquestions:
             return "it has no rows"
-        self.form.note(question.row, asked.name, asked.type, "each of its fields is a question")
+        self.form.note(
+            question.row, asked.name, asked.type, remark="each of its fields is a question"
+        )
         place, known, lacking = len(self.form.items) - 1, 0, 0
         self.form.headings.append(asked.text)
         for part in question.subquestions:
@@ -223,7 +231,7 @@ class Kinds:
             self.form.items[place] = PartRow(question.row, asked.name, asked.type, rows)
         elif not known:
             told = "all its fields are refused"
-            self.form.items[place] = Row(question.row, asked.name, asked.type, REFUSED, told)
+            self.form.items[place] = refused(question.row, asked.name, asked.type, told)
         return ""
 
     def _count(self, asked: Asked, question: Question) -> str:
@@ -262,7 +270,7 @@ class Kinds:
         if question.attributes.get("numbers_only") == "1":
             return self._count_in(asked, question)
         asked.kind = "text"
-        asked.changes.append("it is asked as a text, of which only frequent answers are found")
+        asked.look("it is asked as a text, of which only frequent answers are found")
         return ""
 
     def _date(self, asked: Asked, question: Question) -> str:
@@ -272,7 +280,7 @@ class Kinds:
             return "a date needs its first and last day: give it a minimum and a maximum date"
         asked.kind = "number"
         asked.keys |= {"min": int(years[0][1]), "max": int(years[1][1]), "integer": True}
-        asked.changes.append("a date is asked as its year")
+        asked.look("a date is asked as its year")
         self.form.put(asked)
         return ""
 

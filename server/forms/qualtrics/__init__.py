@@ -10,10 +10,9 @@ from functools import partial
 from typing import Any
 
 from server.forms import texts
+from server.forms.change import look, lost
 from server.forms.conditions import joined
 from server.forms.form import (
-    CHANGED,
-    IMPORTED,
     MOST_LANGUAGES,
     MOST_ROWS,
     Asked,
@@ -22,6 +21,8 @@ from server.forms.form import (
     FormError,
     Row,
     condition_of,
+    left_out,
+    outcome_of,
 )
 from server.forms.json_file import is_json_of, items, parsed, table
 from server.forms.qualtrics.kinds import Kinds, settings_of
@@ -93,20 +94,16 @@ class _Reader:
             if one.get("Element") == "SQ"
         }
         self._blocks = self._all_blocks()
-        spoken, lost = self._spoken(str(entry.get("SurveyLanguage") or "EN"))
+        spoken, gone = self._spoken(str(entry.get("SurveyLanguage") or "EN"))
         self._languages = texts.Languages(spoken, _PIPE)
         title = texts.plain(str(entry.get("SurveyName") or ""))[0] or stem
         self.form = Form(self._languages.same(title), stem, languages=self._languages.several)
         about = texts.plain(str(entry.get("SurveyDescription") or ""))[0]
         if about and about != title:
             self.form.study = {"introduction": self._languages.same(about)}
-        told = (
-            f"left out, since fewer than half of the questions are translated: {', '.join(lost)}"
-            if lost
-            else ""
-        )
-        outcome = CHANGED if lost else IMPORTED
-        self.form.items.append(Row("SurveyEntry", title[:60], "survey", outcome, told))
+        why = "left out, since fewer than half of the questions are translated"
+        told = (lost(f"{why}: {', '.join(gone)}"),) if gone else ()
+        self.form.items.append(Row("SurveyEntry", title[:60], "survey", outcome_of(told), told))
         trash = {
             place
             for block in self._blocks.values()
@@ -146,14 +143,14 @@ class _Reader:
                 has_text = bool(table(translated).get("QuestionText"))
                 counts[code] = counts.get(code, 0) + has_text
         found = {first: _tag(first) or "en"}
-        lost = []
+        gone = []
         for code, count in counts.items():
             tag = _tag(code)
             if tag and tag not in found.values() and count >= _ENOUGH * number:
                 found[code] = tag
             elif code != first:
-                lost.append(code)
-        return found, lost
+                gone.append(code)
+        return found, gone
 
     def _read_in_order(self) -> None:
         """Read what the flow shows, and report on everything else."""
@@ -202,29 +199,27 @@ class _Reader:
             name = str(step.get("FlowID", ""))
             inside = conditions
             if kind in ("Block", "Standard") and key in self._shown:
-                told = "its questions are asked once, where it stood first"
                 self._widen(key, conditions)
-                self.form.items.append(Row(place, key, kind, CHANGED, told))
+                told = look("its questions are asked once, where it stood first")
+                self.form.note(place, key, kind, told)
             elif kind in ("Block", "Standard") and key in self._blocks:
                 self.form.note(place, key, kind)
                 self._read_block(key, conditions)
             elif kind == "Branch":
                 logic = step.get("BranchLogic")
                 found, untold = condition_of(words(logic), partial(self._kinds.tree, logic))
-                if found:
-                    inside = [*conditions, found]
-                told = f"{untold}, so more people are asked what it holds" if untold else ""
-                self.form.items.append(Row(place, name, kind, CHANGED if told else IMPORTED, told))
+                inside = [*conditions, found]
+                self.form.note(place, name, kind, *left_out(untold))
             elif kind == "Group":
                 self.form.note(place, name, kind)
             elif kind in ("BlockRandomizer", "Randomizer"):
-                told = "it is not randomized: everybody is asked all of it, in this order"
-                self.form.items.append(Row(place, name, kind, CHANGED, told))
+                told = lost("it is not randomized: everybody is asked all of it, in this order")
+                self.form.note(place, name, kind, told)
             else:
                 unknown = f"the step {kind[:20] or '(none)'} is not known here"
                 lacking = "its block is not in the file"
-                told = lacking if kind in ("Block", "Standard") else _STEPS.get(kind, unknown)
-                self.form.refuse(place, name, kind, told)
+                why = lacking if kind in ("Block", "Standard") else _STEPS.get(kind, unknown)
+                self.form.refuse(place, name, kind, why)
             self._follow(step, f"{place}.Flow", inside)
 
     def _widen(self, key: str, conditions: list[Condition]) -> None:
@@ -232,7 +227,7 @@ class _Reader:
         before = self._led[key]
         if not before:
             return  # everybody is asked them
-        if conditions:
+        if all(one.tree for one in conditions) and conditions:
             trees = [joined("and", [one.tree for one in each]) for each in (before, conditions)]
             words = " or ".join(
                 " and ".join(one.text for one in each) for each in (before, conditions)
@@ -279,10 +274,10 @@ class _Reader:
         if question.get("QuestionType") != "DB" and settings.get("ForceResponse") == "ON":
             asked.keys["required"] = True
         if settings.get("Type") == "CustomValidation":
-            asked.changes.append("its validation is left out")
-        for key, lost in _LEFT_OUT.items():
+            asked.lose("its validation is left out")
+        for key, gone in _LEFT_OUT.items():
             if question.get(key):
-                asked.changes.append(f"{lost} is left out")
+                asked.lose(f"{gone} is left out")
 
 
 def _type(question: Mapping[str, Any]) -> str:

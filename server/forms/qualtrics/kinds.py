@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from server.forms import texts
+from server.forms.change import Change
 from server.forms.form import Asked, Form, is_yes_no
 from server.forms.json_file import amount, items, table
 from server.forms.qualtrics.logic import condition
@@ -55,7 +56,7 @@ class Kinds:
 
     def wording(
         self, question: Mapping[str, Any], part: Callable[[Mapping[str, Any]], Any]
-    ) -> tuple[Any, list[str]]:
+    ) -> tuple[Any, list[Change]]:
         """Return a part of a question in all languages, and what is different from the source."""
         others = table(question.get("Language"))
         given = {}
@@ -81,7 +82,7 @@ class Kinds:
             text, changes = self.wording(question, partial(_display, key, one))
             if text is None and isinstance(choices[one].get("Display"), str):
                 # For example, an image has no text.
-                asked.changes.append(f"the label of its option {one} has no text")
+                asked.lose(f"the label of its option {one} has no text")
                 text = self._languages.same(one)
             asked.changes += [change for change in changes if change not in asked.changes]
             found.append(
@@ -118,12 +119,12 @@ class Kinds:
             self.form.put(asked.namely(option, label, f"{asked.name}-{option}"))
         elif typed:
             names = ", ".join(texts.first(text) for _, text in typed)[:100]
-            asked.changes.append(f"what is written beside {names} is left out")
+            asked.lose(f"what is written beside {names} is left out")
         given = table(question.get("Choices")).values()
         if any("DisplayLogic" in table(choice) for choice in given):
-            asked.changes.append("the conditions of its options are left out")
+            asked.lose("the conditions of its options are left out")
         if any("ExclusiveAnswer" in table(choice) for choice in given):
-            asked.changes.append("the exclusive option is left out")
+            asked.lose("the exclusive option is left out")
         return ""
 
     def _rank(self, asked: Asked, question: Mapping[str, Any]) -> str:
@@ -139,7 +140,7 @@ class Kinds:
             return "it has no text"
         asked.kind = "note"
         if question.get("Selector") == "GRB":
-            asked.changes.append("its image is left out")
+            asked.lose("its image is left out")
         self.form.put(asked)
         return ""
 
@@ -180,7 +181,7 @@ class Kinds:
                 asked.keys.setdefault("help", label)
             self.form.put(asked)
             return ""
-        self.form.note(asked.row, asked.name, asked.type, "each of its rows is a question")
+        self.form.note(asked.row, asked.name, asked.type, remark="each of its rows is a question")
         for number, (key, _, text, _) in enumerate(choices):
             row = Asked(f"{asked.row}.{key}", f"{asked.name}-{key}", asked.type, kind, text)
             row.keys, row.unbounded = {**asked.keys, **keys}, asked.unbounded
@@ -208,7 +209,7 @@ class Kinds:
             return (
                 f"an answer of type {content.removeprefix('Valid')[:20]} identifies, or is no text"
             )
-        asked.changes.append("it is asked as a text, of which only frequent answers are found")
+        asked.look("it is asked as a text, of which only frequent answers are found")
         return self._ask_rows(asked, question, "text", [], {})
 
     def _read_matrix(self, asked: Asked, question: Mapping[str, Any]) -> str:

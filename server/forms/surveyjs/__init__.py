@@ -10,9 +10,9 @@ from functools import partial
 from typing import Any
 
 from server.forms import texts
+from server.forms.change import Change, look, lost
 from server.forms.form import (
     CHANGED,
-    IMPORTED,
     MOST_LANGUAGES,
     MOST_ROWS,
     Asked,
@@ -21,6 +21,7 @@ from server.forms.form import (
     FormError,
     Row,
     condition_of,
+    left_out,
 )
 from server.forms.json_file import is_json_of, items, parsed, table
 from server.forms.surveyjs.kinds import Kinds, is_on
@@ -105,12 +106,9 @@ class _Reader:
         text = str(panel.get("visibleIf") or "")
         if text:
             found, untold = condition_of(text, partial(condition, text))
-            if found:
-                self._conditions.append(found)
-            else:
-                told = f"{untold}, so more people are asked what it holds"
-                name = str(panel.get("name", ""))
-                self.form.items.append(Row(place, name, "panel", CHANGED, told))
+            self._conditions.append(found)
+            if untold:
+                self.form.note(place, str(panel.get("name", "")), "panel", *left_out(untold))
         for number, element in enumerate(given if isinstance(given, list) else []):
             self._count += 1
             if self._count > MOST_ROWS:
@@ -127,16 +125,16 @@ class _Reader:
         if kind == "panel":
             if element.get("visible") is False:
                 self.form.items.append(
-                    Row(place, name, kind, CHANGED, "it was hidden, and is shown")
+                    Row(place, name, kind, CHANGED, (look("it was hidden, and is shown"),))
                 )
-            self.form.note(place, name, kind, "; ".join(_lost(element)))
+            self.form.note(place, name, kind, *_lost(element))
             self._read_panel(place, element, element)
         elif kind in _REFUSED:
             self.form.refuse(place, name, kind, _REFUSED[kind])
         elif kind == "matrix":
             self._read_matrix(place, name, element)
         elif kind == "multipletext":
-            self.form.note(place, name, kind, "each of its fields is a question")
+            self.form.note(place, name, kind, remark="each of its fields is a question")
             title, _ = self._kinds.text(element.get("title"))
             self.form.headings.append(title)
             usual = {key: element[key] for key in ("visibleIf", "isRequired") if key in element}
@@ -181,7 +179,7 @@ class _Reader:
             asked.ask_if(text, partial(condition, text))
         asked.changes += _lost(element)
         if element.get("visible") is False:
-            asked.changes.append("it was hidden, and is shown")
+            asked.look("it was hidden, and is shown")
         self.form.put(asked)
 
     def _read_matrix(self, place: str, name: str, element: Mapping[str, Any]) -> None:
@@ -193,9 +191,7 @@ class _Reader:
             text, _ = self._kinds.text(one.get("text"))
             value = str(one.get("value", ""))
             points.append((value, text or self._kinds.same(value)))
-        self.form.items.append(
-            Row(place, name, "matrix", "changed" if changes else IMPORTED, "; ".join(changes))
-        )
+        self.form.note(place, name, "matrix", *changes)
         for number, row in enumerate(items(element.get("rows"))):
             one = row if isinstance(row, Mapping) else {"value": row}
             text, more = self._kinds.text(one.get("text"))
@@ -215,15 +211,15 @@ class _Reader:
             asked.changes += _lost(one)
 
 
-def _lost(element: Mapping[str, Any]) -> list[str]:
+def _lost(element: Mapping[str, Any]) -> list[Change]:
     """Return which parts of an element have no counterpart."""
-    lost = [key for key in _LEFT_OUT if element.get(key) not in (None, "", [], False)]
+    found = [key for key in _LEFT_OUT if element.get(key) not in (None, "", [], False)]
     choices = (table(one) for one in items(element.get("choices")))
     if any("visibleIf" in one or "enableIf" in one for one in choices):
-        lost.append("the conditions of its options")
+        found.append("the conditions of its options")
     if element.get("choicesOrder") in ("asc", "desc"):
-        lost.append("the alphabetical order of its options")
-    return [f"{key} is left out" for key in lost]
+        found.append("the alphabetical order of its options")
+    return [lost(f"{key} is left out") for key in found]
 
 
 #: Keys whose values can be tables with a text for each language.

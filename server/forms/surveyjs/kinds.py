@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from server.forms import texts
+from server.forms.change import Change
 from server.forms.form import Asked, is_yes_no, phrases
 from server.forms.json_file import amount, items
 
@@ -70,7 +71,7 @@ class Kinds:
         asked.kind = "rank" if kind == "ranking" else "choices" if many else "choice"
         asked.options = [(value, text) for value, text in options.items() if value]
         if kind == "imagepicker":
-            asked.changes.append("its images are left out")
+            asked.lose("its images are left out")
         if element.get("choicesOrder") == "random":
             asked.keys["random_order"] = True
         most = element.get("maxSelectedChoices")
@@ -109,9 +110,7 @@ class Kinds:
         if kind == "text" and typed not in ("number", "range"):
             if typed == "text":
                 asked.kind = "text"
-                asked.changes.append(
-                    "it is asked as a text, of which only frequent answers are found"
-                )
+                asked.lose("it is asked as a text, of which only frequent answers are found")
                 return ""
             if typed in ("date", "month", "datetime-local", "week"):
                 years = [re.match(r"(\d{4})", str(element.get(end, ""))) for end in ("min", "max")]
@@ -124,7 +123,7 @@ class Kinds:
                     if year
                 }
                 asked.keys |= {**bounds, "integer": True}
-                asked.changes.append("a date is asked as its year")
+                asked.look("a date is asked as its year")
                 return ""
             return f"an answer of type {typed[:20]} identifies, or cannot be randomized"
         ends = ("rangeMin", "rangeMax") if kind == "nouislider" else ("min", "max")
@@ -136,7 +135,7 @@ class Kinds:
                 found["min"] = rule.get("minValue") if found["min"] is None else found["min"]
                 found["max"] = rule.get("maxValue") if found["max"] is None else found["max"]
             elif isinstance(rule, Mapping):
-                asked.changes.append(f"the validator {str(rule.get('type'))[:20]} is left out")
+                asked.lose(f"the validator {str(rule.get('type'))[:20]} is left out")
         if kind == "slider":
             usual = {"min": 0, "max": 100}
             found = {key: usual[key] if one is None else one for key, one in found.items()}
@@ -152,7 +151,7 @@ class Kinds:
             asked.keys["slider"] = True
         return ""
 
-    def text(self, value: Any) -> tuple[Any, list[str]]:
+    def text(self, value: Any) -> tuple[Any, list[Change]]:
         """Return a text, plain or in all languages, and what is different from the source."""
         given = value if isinstance(value, Mapping) else {"default": value}
         first = next(iter(self.languages.tags))

@@ -1,12 +1,14 @@
 """Which of our kinds a question of an XLSForm is, and with which keys."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from server.forms.conditions import short
 from server.forms.form import Asked, is_yes_no
+from server.forms.json_file import amount
+from server.forms.source import Given
 from server.forms.xlsform.xpath import bounds
 
 #: What follows the name of a list where another answer can be typed.
@@ -15,15 +17,13 @@ OTHER = re.compile(r"\bor[ _]other\b")
 
 @dataclass
 class Kinds:
-    """The lists of options of a form, and the rows that use each; `appearance` is the group's."""
+    """The lists of options of a form, the rows that use each, and the row of the open group."""
 
     lists: dict[str, list[tuple[str, Any]]] = field(default_factory=dict)
     used: dict[str, list[str]] = field(default_factory=dict)
-    appearance: str = ""
+    group: Mapping[str, Any] = field(default_factory=dict)
 
-    def fill(
-        self, asked: Asked, row: dict[str, str], kind: str, rest: str, languages: Sequence[str]
-    ) -> str:
+    def fill(self, asked: Asked, row: Given, kind: str, rest: str, languages: Sequence[str]) -> str:
         """Give a question its kind and that kind's keys; return why it cannot have one."""
         one = {"select1", "select_one", "select_one_external", "select"}
         if kind.startswith("select") and "file" in kind:
@@ -40,12 +40,12 @@ class Kinds:
         if kind == "date":
             return self._date(asked, row)
         if kind in ("text", "string"):
-            if "multiline" in row.get("appearance", ""):
+            if looks(row, "multiline"):
                 return "free prose cannot be randomized: ask a question with options instead"
             asked.kind = "text"
-            asked.changes.append("it is asked as a text, of which only frequent answers are found")
+            asked.look("it is asked as a text, of which only frequent answers are found")
             if "constraint" in row:
-                asked.changes.append(f"the constraint {row['constraint']} is left out")
+                asked.lose(f"the constraint {row['constraint']} is left out")
             return ""
         if kind == "note":
             asked.kind = "note"
@@ -53,14 +53,14 @@ class Kinds:
             return ""
         if kind in ("acknowledge", "trigger"):
             asked.kind = "note"
-            asked.changes.append("it became a note, since everybody has to tick it")
+            asked.look("it became a note, since everybody has to tick it")
             return ""
         return f"the type {asked.type[:40]} is not known here"
 
     def _choose(
         self,
         asked: Asked,
-        row: dict[str, str],
+        row: Given,
         label: str,
         many: str,
         has_other: bool,
@@ -71,7 +71,7 @@ class Kinds:
             return f"its list of options {label[:40] or '(no name)'} is not in the sheet choices"
         options = [*options]
         if len(options) < 2:
-            if "search(" in row.get("appearance", ""):
+            if any(word.startswith("search(") for word in row.get("appearance", ())):
                 return (
                     "its options are searched in a file of its own: put them into the sheet choices"
                 )
@@ -81,51 +81,50 @@ class Kinds:
             asked.kind = many
         elif is_yes_no(options, languages):
             asked.kind = "yes-no"
-        elif _is_row(row.get("appearance", "")) or _is_row(self.appearance):
+        elif looks(row, *_ROWS) or looks(self.group, *_ROWS):
             asked.kind = "scale"
         else:
             asked.kind = "choice"
         asked.options = options
-        is_random = "randomize=true" in row.get("parameters", "").replace(" ", "").lower()
-        if is_random and asked.kind not in ("yes-no", "scale"):
-            asked.keys["random_order"] = True
+        if asked.kind not in ("yes-no", "scale"):
+            given = row.get("parameters", {})
+            if given.get("randomize", "").lower() in ("true", "yes"):
+                asked.keys["random_order"] = True
         if "constraint" in row:
             most = re.fullmatch(r"count-selected\(\s*\.\s*\)\s*<=?\s*(\d{1,6})", row["constraint"])
             if most and asked.kind == "choices":
                 limit = int(most[1]) - ("<=" not in row["constraint"])
                 asked.keys["at_most"] = max(1, min(limit, len(options)))
             else:
-                asked.changes.append(f"the constraint {row['constraint']} is left out")
+                asked.lose(f"the constraint {row['constraint']} is left out")
         return ""
 
-    def _number(self, asked: Asked, row: dict[str, str], kind: str) -> str:
+    def _number(self, asked: Asked, row: Given, kind: str) -> str:
         found, beside = self._bounds(row, kind)
-        given = dict(
-            re.findall(
-                r"\b(\w+)\s*=\s*(-?\d{1,12}(?:\.\d{1,6})?)(?![\d.])", row.get("parameters", "")
-            )
-        )
         if kind == "range":
-            found = {"min": float(given.get("start", 1)), "max": float(given.get("end", 10))}
-            asked.keys["slider"] = True
+            given = row.get("parameters", {})
+            usual = {"start": 1, "end": 10, "step": 1}
+            low, high, step = (amount(given.get(key, one)) for key, one in usual.items())
+            if low is None or high is None or step is None:
+                return "expected numbers for its start, end and step"
+            found = {"min": low, "max": high}
+            asked.keys |= {"slider": True, "step": step}
         if "min" not in found or "max" not in found:
             asked.count_without_bounds("add a constraint such as . >= 0 and . <= 120")
             found, beside = {}, row.get("constraint", "")
         if beside:
-            asked.changes.append(f"only the bounds of the constraint {beside} are kept")
+            asked.look(f"only the bounds of the constraint {beside} are kept")
         asked.kind = "number"
         asked.keys |= {key: short(value) for key, value in found.items()}
         if kind in ("integer", "int"):
             asked.keys["integer"] = True
-        if "step" in given and kind == "range":
-            asked.keys["step"] = short(float(given["step"]))
         return ""
 
-    def _bounds(self, row: dict[str, str], kind: str) -> tuple[dict[str, float], str]:
+    def _bounds(self, row: Given, kind: str) -> tuple[dict[str, float], str]:
         given = row.get("constraint", "")
         return bounds(given, kind in ("integer", "int")) if given else ({}, "")
 
-    def _date(self, asked: Asked, row: dict[str, str]) -> str:
+    def _date(self, asked: Asked, row: Given) -> str:
         years = [
             int(year)
             for year in re.findall(r"\b((?:19|20)\d\d)-\d\d-\d\d", row.get("constraint", ""))
@@ -137,9 +136,15 @@ class Kinds:
             )
         asked.kind = "number"
         asked.keys |= {"min": years[0], "max": years[1], "integer": True}
-        asked.changes.append("a date is asked as its year")
+        asked.look("a date is asked as its year")
         return ""
 
 
-def _is_row(appearance: str) -> bool:
-    return bool(re.search(r"\b(likert|list-nolabel|table-list)\b", appearance))
+#: The words by which options look like the points of a scale.
+_ROWS = ("likert", "list-nolabel", "table-list")
+
+
+def looks(row: Mapping[str, Any], *words: str) -> bool:
+    """Return whether one of some words is in the appearance of a row."""
+    given = row.get("appearance", {})
+    return any(word in given and bool(given[word]) for word in words)

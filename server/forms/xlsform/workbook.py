@@ -1,18 +1,20 @@
 """The rows of a workbook: bounded, by the names that columns have today, and with no macros run."""
 
+import csv
+import io
 import re
 import warnings
 import zipfile
 import zlib
-from collections.abc import Mapping
-from io import BytesIO
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 import openpyxl
-from pyxform import xls2json_backends as backends
-from pyxform.errors import PyXFormError
+import xlrd
 
 from server.forms.form import MOST_ROWS, FormError
+from server.forms.source import Given
 
 #: The most bytes that a workbook unpacks to.
 _UNPACKED = 64 << 20
@@ -21,67 +23,142 @@ _MOST_CELLS, _MOST_COLUMNS = 1_000_000, 1_000
 #: The last row that a program for workbooks has.
 _LAST_ROW = 1_048_576
 _ENTITY = re.compile(rb"<!\s*(DOCTYPE|ENTITY)|<\x00!\x00D", re.I)
-_READERS = {
-    ".xlsx": backends.xlsx_to_dict,
-    ".xlsm": backends.xlsx_to_dict,
-    ".xls": backends.xls_to_dict,
-    ".csv": backends.csv_to_dict,
-    ".md": backends.md_to_dict,
-}
 #: Names that columns had in other times and tools.
 _COLUMNS = {
     "caption": "label", "value": "name", "list name": "list_name", "relevance": "relevant",
     "constraint message": "constraint_message", "read_only": "readonly", "image": "media::image",
     "command": "type", "tag": "name", "skipto": "relevant", "select_one_list": "list_name",
 }  # fmt: skip
-
-
-#: The sheets of the specification.
-_SHEETS = ("survey", "choices", "settings", "external_choices", "entities", "osm")
 #: What can be written as an attribute of the form's bindings.
 _BOUND = ("relevant", "required", "constraint", "readonly", "calculate", "type")
+#: Columns with several words, each of which says something of its own.
+_SPLIT = ("appearance", "parameters")
+
+#: The rows of a sheet that are not empty, with the numbers that they have there.
+Rows = list[tuple[int, Given]]
+#: The rows of a sheet, with their numbers; empty ones may be left out.
+_Cells = Iterable[tuple[int, Sequence[str]]]
 
 
-def workbook(content: bytes, name: str) -> dict[str, Any]:
-    """Return the rows of the sheets of a workbook, with the names of columns as they are today."""
-    ending = re.search(r"\.[a-z]+$", name.lower())
-    reader = _READERS.get(ending[0] if ending else "")
-    if reader is None:
-        raise FormError(f"{name}: expected a file that ends in {', '.join(_READERS)}")
-    if reader is backends.xlsx_to_dict:
-        _check_archive(content, name)
-    elif ending is not None and ending[0] != ".xls" and content.count(b"\n") > MOST_ROWS:
-        raise FormError(f"{name}: expected at most {MOST_ROWS:,} rows, got more")
+def workbook(content: bytes, name: str) -> dict[str, Rows]:
+    """Return the rows of the sheets of a workbook, by the sheets' titles in small letters.
+
+    A workbook of one sheet has a form's questions, whatever its title is. A cell below no title of
+    a column, or below one that stands there twice, has the number of its column as its key.
+    """
+    ending = name.lower().rpartition(".")[2]
+    if ending not in _READERS:
+        raise FormError(f"{name}: expected a file that ends in .{', .'.join(_READERS)}")
     try:
-        text = ending is not None and ending[0] in (".csv", ".md")
-        given: Any = content.decode("utf-8-sig") if text else BytesIO(content)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # openpyxl warns of styles that it does not know
-            last = _last_rows(content, name) if reader is backends.xlsx_to_dict else {}
-            book = reader(given)
-            _check_gaps(name, book, last)
+        sheets = {title.strip().lower(): [*rows] for title, rows in _READERS[ending](content, name)}
     except (RecursionError, FormError):
         raise
-    except (PyXFormError, UnicodeDecodeError, ValueError, KeyError, OSError) as error:
+    except UnicodeDecodeError as error:
         raise FormError(f"{name}: cannot be read as a workbook: {str(error)[:200]}") from None
     except Exception as error:
         # openpyxl and xlrd may raise any error on a damaged file.
         told = type(error).__name__
         raise FormError(f"{name}: cannot be read as a workbook ({told})") from None
-    sheets = {
-        key: [_renamed(row) for row in rows]
-        for key, rows in book.items()
-        if key in _SHEETS and isinstance(rows, list)
-    }
-    if sum(map(len, sheets.values())) > MOST_ROWS:
-        raise FormError(f"{name}: expected at most {MOST_ROWS:,} rows, got more")
-    return sheets
+    if len(sheets) == 1:
+        sheets = dict(zip(["survey"], sheets.values(), strict=True))
+    number = sum(any(row) for rows in sheets.values() for _, row in rows)
+    if number > MOST_ROWS:
+        raise FormError(f"{name}: expected at most {MOST_ROWS:,} rows, got {number:,}")
+    return {title: [*_below_titles(title, rows)] for title, rows in sheets.items()}
+
+
+def _below_titles(
+    sheet: str, rows: Sequence[tuple[int, Sequence[str]]]
+) -> Iterator[tuple[int, Given]]:
+    """Yield the rows below the first one, which has the titles of the columns."""
+    columns: dict[int, str] = {}
+    for place, title in enumerate(rows[0][1] if rows else ()):
+        column = _column(title)
+        if title and column not in columns.values():
+            columns[place] = column
+    for number, row in rows[1:]:
+        cells = {
+            columns.get(place, f"column {place + 1}"): text
+            for place, text in enumerate(row)
+            if text
+        }
+        if cells:
+            yield number, Given({key: _split(key, text) for key, text in cells.items()}, sheet)
+
+
+def _column(title: str) -> str:
+    """Return the title that a column has today, its language behind two colons."""
+    base, *rest = map(str.strip, re.split("::?", " ".join(title.split()), maxsplit=1))
+    base = base.lower()
+    if base == "bind" and rest and rest[0].lower() in _BOUND:
+        base, rest = rest[0].lower(), []
+    if base in ("media", "bind", "control", "instance") and rest:
+        base, rest = f"{base}::{rest[0].lower()}", []
+    return "::".join([_COLUMNS.get(base, base), *rest])
+
+
+def _split(column: str, text: str) -> str | dict[str, str]:
+    """Return the words of a column that has several, each with its value, or with itself."""
+    if column not in _SPLIT:
+        return text
+    words = iter(text.replace("=", " = ").replace(",", " ").replace(";", " ").split())
+    found: dict[str, str] = {}
+    last = ""
+    for word in words:
+        if word == "=" and last:
+            found[last] = next(words, "")
+        else:
+            found[word] = last = word
+    return found
+
+
+def _text(value: Any) -> str:
+    """Return a cell's value as a text, without spaces around it."""
+    if isinstance(value, bool):
+        return str(value).upper()
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    return "" if value is None else str(value).strip()
+
+
+def _of_xlsx(content: bytes, name: str) -> Iterator[tuple[str, _Cells]]:
+    """Yield the sheets of a workbook of today.
+
+    What a sheet claims to be its size is not believed: A1:XFD1048576 would be 17 billion cells.
+    """
+    _check_archive(content, name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # openpyxl warns of styles that it does not know
+        book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
+        cells = 0
+        for sheet in book.worksheets:
+            sheet.reset_dimensions()
+            rows: list[tuple[int, list[str]]] = []
+            for number, row in enumerate(sheet.iter_rows(values_only=True), 1):
+                cells += len(row)
+                where = f"{name}: the sheet {sheet.title}"
+                if cells > _MOST_CELLS or number > _LAST_ROW:
+                    raise FormError(
+                        f"{where}: expected at most {_MOST_CELLS:,} cells in {_LAST_ROW:,} rows, "
+                        "got more: take away what stands beside and below the form"
+                    )
+                texts = [*map(_text, row)]
+                while texts and not texts[-1]:
+                    texts.pop()
+                if len(texts) > _MOST_COLUMNS:
+                    raise FormError(
+                        f"{where}: expected at most {_MOST_COLUMNS:,} columns, got something in "
+                        f"column {len(texts):,} of row {number:,}"
+                    )
+                if texts:
+                    rows.append((number, texts))
+            yield sheet.title, rows
 
 
 def _check_archive(content: bytes, name: str) -> None:
     """Refuse an archive that unpacks to too much, or has entities or too many rows."""
     try:
-        with zipfile.ZipFile(BytesIO(content)) as archive:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
             if sum(part.file_size for part in archive.infolist()) > _UNPACKED:
                 raise FormError(
                     f"{name}: expected at most {_UNPACKED >> 20} MiB unpacked, got more"
@@ -101,65 +178,60 @@ def _check_archive(content: bytes, name: str) -> None:
         raise FormError(f"{name}: cannot be read as a workbook: it is damaged") from None
 
 
-def _last_rows(content: bytes, name: str) -> dict[str, int]:
-    """Return the last row with something written in it of each sheet that is read.
+def _of_xls(content: bytes, name: str) -> Iterator[tuple[str, _Cells]]:
+    """Yield the sheets of a workbook of before 2007, which has at most 65,536 rows."""
+    nowhere = io.StringIO()  # xlrd prints what it wonders about
+    book = xlrd.open_workbook(file_contents=content, logfile=nowhere)
 
-    What a sheet claims to be its size is not believed: A1:XFD1048576 would be 17 billion cells.
-    """
-    last: dict[str, int] = {}
-    cells = 0
-    book = openpyxl.load_workbook(BytesIO(content), read_only=True)
-    for sheet in book.worksheets:
-        title = sheet.title.lower() if len(book.sheetnames) > 1 else "survey"
-        if title not in _SHEETS:
-            continue
-        sheet.reset_dimensions()
-        for number, row in enumerate(sheet.iter_rows(values_only=True), 1):
-            cells += len(row)
-            if cells > _MOST_CELLS or number > _LAST_ROW:
-                raise FormError(
-                    f"{name}: the sheet {sheet.title}: expected at most {_MOST_CELLS:,} cells in "
-                    f"{_LAST_ROW:,} rows, got more: take away what stands beside and below the form"
-                )
-            written = row and [place for place, cell in enumerate(row, 1) if _is_written(cell)]
-            if not written:
-                continue
-            last[title] = number
-            if written[-1] > _MOST_COLUMNS:
-                raise FormError(
-                    f"{name}: the sheet {sheet.title}: expected at most {_MOST_COLUMNS:,} columns, "
-                    f"got something in column {written[-1]:,} of row {number:,}"
-                )
-    return last
+    def text(cell: Any) -> str:
+        if cell.ctype == xlrd.XL_CELL_DATE:
+            value: datetime = xlrd.xldate.xldate_as_datetime(cell.value, book.datemode)
+            return str(value)
+        return _text(bool(cell.value) if cell.ctype == xlrd.XL_CELL_BOOLEAN else cell.value)
+
+    for sheet in book.sheets():
+        yield sheet.name, enumerate(([*map(text, row)] for row in sheet.get_rows()), 1)
 
 
-def _check_gaps(name: str, book: Mapping[str, Any], last: Mapping[str, int]) -> None:
-    """Refuse sheets with rows below so many empty ones that pyxform does not look for more."""
-    for title, number in last.items():
-        if number > len(book.get(title, ())) + 1:
-            raise FormError(
-                f"{name}: the sheet {title} has rows below many empty ones, the last of them "
-                f"{number}: take the empty rows away"
-            )
+def _of_csv(content: bytes, name: str) -> Iterator[tuple[str, _Cells]]:
+    return _by_first(csv.reader(io.StringIO(_decoded(content, name), newline="")))
 
 
-def _is_written(cell: Any) -> bool:
-    return cell is not None and bool(str(cell).strip())
+def _of_markdown(content: bytes, name: str) -> Iterator[tuple[str, _Cells]]:
+    lines = (line.strip() for line in _decoded(content, name).split("\n"))
+    rows = (
+        [one.strip().replace(r"\|", "|") for one in re.split(r"(?<!\\)\|", line[1:].rstrip("|"))]
+        for line in lines
+        if line.startswith("|") and not re.fullmatch(r"[|\s:-]+", line)
+    )
+    return _by_first(rows)
 
 
-def _renamed(row: Mapping[Any, Any]) -> dict[str, str]:
-    """Return a row's cells that are not empty, by the names that columns have today."""
-    found: dict[str, str] = {}
-    for column, value in row.items():
-        text = str(value if value is not None else "").strip()
-        base, *rest = map(str.strip, re.split("::?", str(column).strip(), maxsplit=1))
-        base = base.lower()
-        if base == "bind" and rest and rest[0].lower() in _BOUND:
-            base, rest = rest[0].lower(), []
-        if base in ("media", "bind", "control", "instance") and rest:
-            base, rest = f"{base}::{rest[0].lower()}", []
-        base = _COLUMNS.get(base, base)
-        key = "::".join([base, *rest])
-        if text:
-            found.setdefault(key, text)
-    return found
+def _decoded(content: bytes, name: str) -> str:
+    if content.count(b"\n") > MOST_ROWS:
+        raise FormError(f"{name}: expected at most {MOST_ROWS:,} rows, got more")
+    return content.decode("utf-8-sig")
+
+
+def _by_first(rows: Iterable[Sequence[str]]) -> Iterator[tuple[str, _Cells]]:
+    """Yield sheets that stand below each other; the first cell of a row begins one."""
+    sheets: dict[str, list[list[str]]] = {}
+    title = ""
+    for row in rows:
+        first, *cells = [*map(str.strip, row), ""]
+        title = first or title
+        if title and any(cells):
+            sheets.setdefault(title, []).append(cells)
+        elif title:
+            sheets.setdefault(title, [])
+    for title, found in sheets.items():
+        yield title, enumerate(found, 1)
+
+
+_READERS: Mapping[str, Any] = {
+    "xlsx": _of_xlsx,
+    "xlsm": _of_xlsx,
+    "xls": _of_xls,
+    "csv": _of_csv,
+    "md": _of_markdown,
+}

@@ -2,7 +2,7 @@
 
 comparison = "selected" "(" name "," text ")"
            | operand ("=" | "!=" | "<" | "<=" | ">" | ">=") operand
-operand    = "${" name "}" | "." | text | number
+operand    = "${" name "}" | "../" name | "." | text | number
 """
 
 import re
@@ -62,7 +62,7 @@ def bounds(text: str, is_whole: bool) -> tuple[dict[str, float], str]:
 
 class _Parser(Parser):
     TOKENS = re.compile(
-        r"""\s*(?:(?P<name>\$\{[^}]*\})|(?P<text>'[^']*'|"[^"]*"|[‘’][^‘’]*’|“[^”]*”)"""
+        r"""\s*(?:(?P<name>\$\{[^}]*\}|(?:\.\./)+[\w.-]+)|(?P<text>'[^']*'|"[^"]*"|[‘’][^‘’]*’|“[^”]*”)"""
         r"""|(?P<number>-?\d+(?:\.\d+)?)|(?P<word>[A-Za-z][\w:-]*)|(?P<mark>!=|<=|>=|[=<>(),.]))"""
     )
 
@@ -93,7 +93,7 @@ class _Parser(Parser):
     def _operand(self) -> _Operand:
         kind, token = self.kind, self.token
         if kind == "name":
-            found = _Operand("name", token[2:-1].strip())
+            found = _Operand("name", re.sub(r"^(\.\./)+|[${} ]", "", token))
         elif token == ".":
             found = _Operand("name", ".")
         elif kind == "text":
