@@ -12,6 +12,7 @@ from typing import Any
 
 import tomlkit
 
+from analysis.core.domain import NONE
 from analysis.core.errors import SurveyError
 from analysis.survey.digest import NOTE
 from analysis.survey.document import exact
@@ -216,7 +217,7 @@ def _join(entries: Mapping[int, Entry]) -> None:
         asked = entry.asked
         if "namely" in entry.data:
             option = before.values.get(entry.data["namely"]) if before else None
-            if option is None:
+            if option in (None, NONE):
                 del entry.data["namely"]
                 entry.changes.append(
                     look("it is a question of its own, since its option was not imported")
@@ -287,7 +288,7 @@ def _namely(entry: Entry, trees: list[list[Any]], before: Entry | None) -> str |
     if before.data["kind"] not in ("choice", "choices") or sign not in ("=", "selected"):
         return None
     name, option = rest
-    is_option = name == before.data["id"] and option in before.values.values()
+    is_option = name == before.data["id"] and option in {*before.values.values()} - {NONE}
     return str(option) if is_option else None
 
 

@@ -27,6 +27,13 @@ _NUMBER = re.compile(r"-?\d{1,12}(\.\d{1,9})?", re.ASCII)
 ALWAYS, NEVER = ["and"], ["or"]
 
 
+def compares(sign: str, one: float, other: float) -> bool:
+    """Return whether a comparison of two numbers holds."""
+    if sign in ("=", "!="):
+        return (one == other) is (sign == "=")
+    return _SIGNS[sign](one, other)
+
+
 class Untold(ValueError):
     """A condition that a survey file cannot have; the message says which part."""
 
@@ -186,12 +193,13 @@ def _of_nothing(sign: str, known: Known) -> list[Any]:
     if sign not in ("=", "!="):
         raise Untold(f"{sign} cannot compare a missing answer")
     if kind == "choices":
-        # A respondent who ticks nothing there has answered all the same: none of these.
-        parts = [["selected", name, NONE]]
-        if not is_always_answered:
-            parts.append(["selected", name, NO_ANSWER])
-        tree = joined("or", parts)
-        return tree if sign == "=" else ["not", tree]
+        # A respondent who ticks nothing there has answered all the same: none of these. Where the
+        # source has an option for that, its respondents have answered, too.
+        has_none = NONE in known.values.values()
+        parts = [["selected", name, NONE]] * (not has_none)
+        parts += [["selected", name, NO_ANSWER]] * (not is_always_answered)
+        tree = joined("or", parts) if parts else NEVER
+        return tree if sign == "=" else ALWAYS if tree == NEVER else ["not", tree]
     if is_always_answered:
         return ALWAYS if sign == "!=" else NEVER
     if kind == "number":

@@ -10,7 +10,7 @@ from analysis.survey.document import ID
 from server.editing.draft_file import free_id, id_of
 from server.forms.change import Change, harmless, look, lost
 from server.forms.form import Asked
-from server.forms.meaning import in_order, outside
+from server.forms.meaning import asks_who, in_order, is_none, outside
 from server.forms.texts import answers_in, first, retold
 
 #: The ε of every question that is imported, until its author chooses another.
@@ -56,9 +56,15 @@ def entry_of(asked: Asked, taken: Collection[str]) -> Entry:
     if len(labels) < len(asked.options):
         entry.changes.append(lost("options with the value of an earlier one are left out"))
         asked.options = [*labels.items()]
+    none = _without_none(entry)
     if asked.kind in _ANSWERS:
         _ANSWERS[asked.kind](entry)
+    entry.values = {**entry.values, **none}
     entry.data |= asked.keys
+    who = asks_who(asked.text) if asked.kind == "text" else ""
+    if who:
+        told = f"it seems to ask who somebody is (“{who}”)"
+        entry.changes.append(look(f"{told}: leave it out, or ask something else"))
     if any(answers_in(text) for _, text in asked.options):
         entry.changes.append(lost("earlier answers are left out of its options"))
     if any(map(answers_in, asked.headings)):
@@ -67,6 +73,24 @@ def entry_of(asked: Asked, taken: Collection[str]) -> Entry:
     if asked.kind != NOTE:
         entry.data["epsilon"] = PROPOSED
     return entry
+
+
+def _without_none(entry: Entry) -> Mapping[str, str]:
+    """Take the option out of choices that means "None of these", and return what its value is."""
+    asked = entry.asked
+    by_words = (option for option in asked.options if is_none(option[1]))
+    none = asked.none or next(by_words, None)
+    if asked.kind != "choices" or none is None:
+        return {}
+    value, text = none
+    others = [option for option in asked.options if option[0] != value]
+    if len(others) < 2:
+        return {}  # a question needs two options
+    asked.options = others
+    if "at_most" in asked.keys:
+        asked.keys["at_most"] = min(asked.keys["at_most"], len(others))
+    entry.changes.append(look(f"“{first(text)}” is the page's own “None of these”"))
+    return {value: NONE}
 
 
 def _add_options(entry: Entry, key: str = "options") -> None:
@@ -106,18 +130,21 @@ def _take_apart(entry: Entry) -> None:
     """
     asked = entry.asked
     beside = outside(asked.options)
-    points = in_order([one for one in asked.options if one[0] not in beside])
+    points = [option for option in asked.options if option[0] not in beside]
     if beside and len(points) >= 2:
         entry.outside = dict.fromkeys(beside, NO_ANSWER)
-        labels = ", ".join(
+        labels = " and ".join(
             f"“{first(text)}” ({value})" for value, text in asked.options if value in beside
         )
-        asked.options = [one for one in asked.options if one[0] not in beside]
+        are = (
+            "are no points of the scale: they mean" if len(beside) > 1 else "is no point: it means"
+        )
         also = ", so it is not required" if asked.keys.pop("required", False) else ""
-        told = "no point of the scale, and means to give no answer"
-        entry.changes.append(look(f"{labels} is {told}{also}"))
-    if len(points) == len(asked.options) and points != asked.options:
+        entry.changes.append(look(f"{labels} {are} to give no answer{also}"))
         asked.options = points
+    ordered = in_order(asked.options)
+    if ordered != asked.options:
+        asked.options = ordered
         entry.changes.append(look("its points stand in the order of their codes"))
 
 

@@ -165,6 +165,9 @@ class Asked:
         both values, yes first, unless they are yes and no.
     conditions : list of Condition
         All of these must hold for the question to be asked.
+    none : tuple of str and text, optional
+        Of choices: the option that excludes all others since none of them is true, as the page's
+        own "None of these" does.
     page : int
         The number of its page; a new one begins where it is larger than before.
     headings : list
@@ -186,6 +189,7 @@ class Asked:
     conditions: list[Condition] = field(default_factory=list)
     changes: list[Change] = field(default_factory=list)
     left: tuple[Change, ...] = ()
+    none: tuple[str, Any] | None = None
     page: int = 0
     headings: list[Any] = field(default_factory=list)
     #: Why a number without both bounds is refused, unless somebody gives them.

@@ -29,7 +29,7 @@ class Given(Mapping[str, Any]):
         Values are texts, numbers, lists, tables and None.
     name : str
         The last key on the way here that is no number; a value is declared by it and its own key,
-        such as ``choices.text``.
+        such as ``choices.text``. What stands behind two colons is a language.
     """
 
     def __init__(self, content: Mapping[str, Any], name: str) -> None:
@@ -57,7 +57,7 @@ class Given(Mapping[str, Any]):
     def left(self) -> "Iterator[Leaf]":
         """Yield the values that nobody has read, but for those of parts with a row of their own."""
         for key, value in self._content.items():
-            name = f"{self.name}.{key}"
+            name = f"{self.name}.{key.partition('::')[0]}"
             if key in self._unread:
                 simple = value if isinstance(value, list) else [value]
                 yield from (Leaf(name, one) for one in _simple(simple) if _says(one))
@@ -121,12 +121,14 @@ class Declared:
     ----------
     tool : str
         The name of a file in ``server/forms/declared``. Its table `harmless` has reasons, each with
-        the keys by the names of their parts. `look` and `lost` have words by names and keys.
+        the keys by the names of their parts. `look`, `lost` and `slight` have words by names and
+        keys. Everything else is lost, or to be looked at if `unknown` says so.
     """
 
     def __init__(self, tool: str) -> None:
         file = resources.files("server.forms") / "declared" / f"{tool}.toml"
         tables = tomllib.loads(file.read_text())
+        self._usual = look if tables.get("unknown") == "look" else lost
         self.harmless = {
             f"{part}.{key}": reason
             for reason, parts in tables.get("harmless", {}).items()
@@ -149,7 +151,7 @@ class Declared:
         return tuple(self._told(name, values) for name, values in found.items())
 
     def _told(self, name: str, values: list[str]) -> Change:
-        change, words = self._words.get(name, (lost, ""))
+        change, words = self._words.get(name, (self._usual, ""))
         more = f" and {len(values) - 1} more" if len(values) > 1 else ""
         return change(f"{words or name.rpartition('.')[2]} {values[0]}{more} is left out")
 

@@ -7,6 +7,8 @@ from html import unescape
 from typing import Any
 from unicodedata import category
 
+from markdown_it import MarkdownIt
+
 from server.forms.change import Change, look, lost
 
 _TAGS = {
@@ -85,6 +87,29 @@ def _without_tags(text: str) -> str:
     """Return a text without tags; behind the last ">" no tag has an end, and none is looked for."""
     last = text.rfind(">") + 1
     return _TAG.sub("", text[:last]) + text[last:]
+
+
+_MARKDOWN = MarkdownIt("zero", {"html": False}).enable(["link", "emphasis", "escape"])
+
+
+def unmarked(text: str, keeps_links: bool) -> tuple[str, bool]:
+    """Return a text without the marks of Markdown, and whether the address of a link is lost.
+
+    Lists stay as they were typed. Links stay if the text may have them, as those of notes may.
+    """
+    lines, is_lost = [], False
+    for line in text.split("\n"):
+        bare = line.lstrip("# ") if re.match(" {0,3}#{1,6} ", line) else line
+        written, address = [], ""
+        for token in _MARKDOWN.parseInline(bare)[0].children or ():
+            if token.type.startswith("link_") and keeps_links:
+                is_open = token.type == "link_open"
+                written.append("[" if is_open else f"]({address})")
+            address = str(token.attrGet("href") or "") if token.type == "link_open" else address
+            is_lost |= token.type == "link_open" and not keeps_links
+            written.append(token.content)
+        lines.append("".join(written))
+    return "\n".join(lines), is_lost
 
 
 #: Between these stands the name of the question whose answer a text repeats, until it is known

@@ -9,6 +9,7 @@ import pytest
 
 from analysis.survey.document import parsed
 from analysis.survey.logic import holds
+from analysis.survey.logic import written as written_condition
 from analysis.survey.survey_file import survey_of
 from server.forms.building import build
 from server.forms.form import Asked, Condition, Form, Imported
@@ -159,3 +160,43 @@ def test_one_condition_stays_if_another_cannot() -> None:
 def test_a_choice_of_several_that_equals_one_is_reported() -> None:
     found, _ = imported(["=", "Many", "x"])
     assert "is read as whether x is ticked" in found.rows[-1].detail
+
+
+NOTHING = ("0", "None of the above")
+
+
+@pytest.mark.parametrize(
+    ("tree", "condition"),
+    [
+        (["selected", "Many", "0"], "selected(many, 'none')"),
+        (["not", ["selected", "Many", "0"]], "not (selected(many, 'none'))"),
+        (["=", "Many", None], "selected(many, 'no-answer')"),
+        (["!=", "Many", None], "not (selected(many, 'no-answer'))"),
+        (["=", "Many", "x"], ""),
+    ],
+    ids=str,
+)
+def test_the_option_that_none_is_true_is_that_of_the_page(tree: list[Any], condition: str) -> None:
+    many = Asked("1", "Many", "", "choices", "Which?", {"at_most": 3, "random_order": True},
+                 [("x", "X"), NOTHING, ("y", "Y")], none=NOTHING)  # fmt: skip
+    last = Asked("2", "last", "", "text", "?", conditions=[Condition(tree, "as it stands")])
+    found = build(Form("A form", "form", [many, last]))
+    first, second = survey_of(parsed(found.toml, "x"), "x", Path(".")).spec["questions"]
+    assert [option["text"] for option in first["options"]] == ["X", "Y"]
+    assert first["at_most"] == 2
+    if condition:
+        assert written_condition(second["shows_if"]) == condition
+    else:
+        assert second["namely"] == "x"
+    assert "“None of the above” is the page's own “None of these”" in found.rows[0].detail
+    assert (found.rows[0].outcome, found.rows[0].weight) == ("changed", "look")
+
+
+def test_the_option_that_none_is_true_stays_where_it_is_needed() -> None:
+    options = [("x", "X"), NOTHING]
+    for kind in ("choice", "choices"):
+        asked = Asked("1", "q", "", kind, "Which?", options=[*options], none=NOTHING)
+        found = build(Form("A form", "form", [asked]))
+        spec = survey_of(parsed(found.toml, "x"), "x", Path(".")).spec["questions"]
+        assert [option["text"] for option in spec[0]["options"]] == ["X", "None of the above"]
+        assert found.rows[0].outcome == "imported"

@@ -72,9 +72,19 @@ class _Group:
     """A group that is open: its row, when its rows are asked, and what all of them ask."""
 
     row: Given
-    is_repeat: bool
+    #: Why nothing in it is asked, if nothing is.
+    unasked: str
     condition: Condition | None
     matrix: Any = None
+
+
+@dataclass(frozen=True)
+class _Header:
+    """The row above a grid, which has its text and shows the options of a list."""
+
+    options: str
+    text: Any
+    rows: list[str]
 
 
 class _Reader:
@@ -92,6 +102,7 @@ class _Reader:
         self._places: dict[str, list[tuple[str, str]]] = {}
         self._own = Kinds()
         self._groups: list[_Group] = []
+        self._header: _Header | None = None
         filters = " ".join(row.get("choice_filter", "") for _, row in book["survey"])
         self._filtering = {*re.findall(r"[\w-]+", filters)}
         for number, row in book.get("choices", ()):
@@ -134,7 +145,7 @@ class _Reader:
         for column in self._filtering.intersection(row):
             row[column]  # the question says that its filter is left out
 
-    def _text(self, row: Given, column: str) -> tuple[Any, list[Change]]:
+    def _text(self, row: Given, column: str, keeps_links: bool = False) -> tuple[Any, list[Change]]:
         """Return a text, plain or by language, and what is different from the source.
 
         What has no language is in the first one (XLSForm specification, "Multiple language
@@ -146,7 +157,13 @@ class _Reader:
         }
         first = next(iter(given))
         given[first] = given[first] or row.get(column, "")
-        return self._languages.text(given, column)
+        bare = {tag: texts.unmarked(text, keeps_links) for tag, text in given.items()}
+        found, changes = self._languages.text(
+            {tag: text for tag, (text, _) in bare.items()}, column
+        )
+        if any(has_link for _, has_link in bare.values()):
+            changes.append(look(f"the address of a link is left out of its {column}"))
+        return found, changes
 
     def _read_row(self, place: str, row: Given) -> None:
         given = row.get("type", "")
@@ -157,8 +174,8 @@ class _Reader:
             self.form.refuse(place, name, given, "the row is disabled")
         elif whole.startswith(("begin ", "end ")):
             self._read_group(place, row, whole, given)
-        elif any(group.is_repeat for group in self._groups):
-            self.form.refuse(place, name, given, "it stands in a group that repeats")
+        elif unasked := next((group.unasked for group in self._groups if group.unasked), ""):
+            self.form.refuse(place, name, given, unasked)
         elif kind in _METADATA or whole in _METADATA:
             self.form.refuse(
                 place, name, given, "nothing is collected about the device or the time"
@@ -172,86 +189,117 @@ class _Reader:
             self._read_question(place, row, given, kind, rest)
 
     def _read_group(self, place: str, row: Given, whole: str, given: str) -> None:
-        is_repeat = "repeat" in whole
+        name = row.get("name", "")
+        unasked = next((group.unasked for group in self._groups if group.unasked), "")
+        self._header = None
         if whole.startswith("end "):
-            if self._groups and not self._groups.pop().is_repeat:
+            if self._groups and not self._groups.pop().unasked:
                 self.form.headings.pop()
-            inside = any(group.is_repeat for group in self._groups) or is_repeat
-            name = row.get("name", "")
-            if inside:
-                self.form.refuse(place, name, given, "groups that repeat are not asked")
+            if unasked:
+                self.form.refuse(place, name, given, unasked)
             else:
                 self.form.note(place, name, given)
             return
+        never = row.get("relevant", "").strip().lower() in _OFF
+        if unasked or never or "repeat" in whole:
+            told = "groups that repeat are not asked: ask once, or how many"
+            told = unasked or ("its condition never holds" if never else told)
+            inside = "it stands in a group that nobody is asked"
+            inside = inside if never else "it stands in a group that repeats"
+            self._groups.append(_Group(row, unasked or inside, None))
+            self.form.refuse(place, name, given, told)
+            return
         label, changes = self._text(row, "label")
         found: Condition | None = None
-        if "relevant" in row and not is_repeat:
+        if "relevant" in row:
             found, untold = condition_of(row["relevant"], partial(condition, row["relevant"]))
             changes += left_out(untold)
         is_grid = label is not None and looks(row, "table-list")
-        matrix = label if is_grid else None
-        self._groups.append(_Group(row, is_repeat, found, matrix))
-        if is_repeat:
-            told = "groups that repeat are not asked: ask once, or how many"
-            self.form.refuse(place, row.get("name", ""), given, told)
-            return
+        row.get("required")  # only questions can be required
+        self._groups.append(_Group(row, "", found, label if is_grid else None))
         self.form.headings.append(None if is_grid else label)
         self.form.page += looks(row, "field-list")
         remark = "" if label is None else "a grid" if is_grid else "a heading"
-        self.form.note(place, row.get("name", ""), given, *changes, remark=remark)
+        self.form.note(place, name, given, *changes, remark=remark)
 
     def _read_question(self, place: str, row: Given, given: str, kind: str, rest: str) -> None:
         name = row.get("name", "") or place.replace("!", "-")
-        text, changes = self._text(row, "label")
+        text, changes = self._text(row, "label", keeps_links=kind == "note")
         if text is None:
             text = name
             if kind != "note":
                 changes.append(look("it has no label, so its name is its text"))
         asked = Asked(place, name, given, "", text, changes=changes)
+        if kind.startswith("select") and looks(row, "label"):
+            self._begin_grid(asked, rest)
+            return
         hint, more = self._text(row, "hint")
         asked.changes += more
         if hint is not None:
             asked.keys["help"] = hint
         self._own.group = self._groups[-1].row if self._groups else {}
         why = self._own.fill(asked, row, kind, rest, self._languages.several)
+        if row.get("relevant", "").strip().lower() in _OFF:
+            why = "its condition never holds, so nobody is asked it"
         if why:
             self.form.refuse(place, name, given, why)
             return
-        if asked.kind == "scale" and self._groups and self._groups[-1].matrix is not None:
-            asked.keys["matrix"] = self._groups[-1].matrix
         required = row.get("required", "").lower()
         if asked.kind != "note" and required in _ON:
             asked.keys["required"] = True
         elif required not in ("", *_OFF):
             asked.lose(f"required {required[:60]} is left out")
-        self._set_condition(asked, row)
-        self.form.put(asked)
+        asked.conditions = [group.condition for group in self._groups if group.condition]
+        if "relevant" in row:
+            asked.ask_if(row["relevant"], partial(condition, row["relevant"]))
+        self._put(asked, rest)
         if asked.kind in ("choice", "choices") and OTHER.search(rest):
             self._add_other(asked)
+
+    def _begin_grid(self, asked: Asked, rest: str) -> None:
+        """Take a row with labels alone as the text of the grid of the rows below it."""
+        rows: list[str] = []
+        self._header = _Header(rest.split(" ")[0], asked.text, rows)
+        why = "it is the text of a grid without rows"
+        self.form.items.append(
+            PartRow(asked.row, asked.name, asked.type, rows, why, tuple(asked.changes))
+        )
+
+    def _put(self, asked: Asked, rest: str) -> None:
+        """Add a question, in the grid whose row it is."""
+        header = self._header
+        if header is None or rest.split(" ")[0] != header.options:
+            self._header = None
+            if asked.kind == "scale" and self._groups and self._groups[-1].matrix is not None:
+                asked.keys["matrix"] = self._groups[-1].matrix
+            self.form.put(asked)
+            return
+        header.rows.append(asked.row)
+        if asked.kind == "scale":
+            asked.keys["matrix"] = header.text
+        self.form.headings.append(None if asked.kind == "scale" else header.text)
+        self.form.put(asked)
+        self.form.headings.pop()
 
     def _add_other(self, asked: Asked) -> None:
         languages = self._languages.several
         self.form.put(asked.add_other(*(told_in(key, languages) for key in ("other", "specify"))))
 
-    def _set_condition(self, asked: Asked, row: Given) -> None:
-        asked.conditions = [group.condition for group in self._groups if group.condition]
-        if "relevant" in row:
-            asked.ask_if(row["relevant"], partial(condition, row["relevant"]))
-
 
 def _languages(rows: list[Given], default: str) -> dict[str, str]:
     """Return the tag of each language of the labels by its name, the default one first.
 
-    Labels without a language are in the default one. If there are others in all languages beside
-    them, they are in a language of their own, which nobody has named.
+    Labels without a language are in the default one. If that has no labels by its name, it is the
+    first one, unless a row has both; then it is a language of its own.
     """
     columns = [[one for one in row if one.partition("::")[0] == "label"] for row in rows]
     names = dict.fromkeys(one.partition("::")[2] for each in columns for one in each)
     named = [name for name in names if name]
     if not named:
         return {default: texts.tag_of(default) or ""}
-    is_own = any(len(each) > len(named) for each in columns) and default not in named
     ordered = sorted(named, key=lambda name: name != default)
+    both = {"label", f"label::{ordered[0]}"}
+    is_own = default not in named and any(both <= {*each} for each in columns)
     found: dict[str, str] = {}
     for at, name in enumerate([default, *ordered] if is_own else ordered):
         tag = texts.tag_of(name) or "qa" + chr(ord("a") + at % 26)  # of private use

@@ -8,8 +8,10 @@ from typing import Any
 from server.forms.conditions import short
 from server.forms.form import Asked, is_yes_no
 from server.forms.json_file import amount
+from server.forms.meaning import is_none
 from server.forms.source import Given
-from server.forms.xlsform.xpath import bounds
+from server.forms.texts import first
+from server.forms.xlsform.xpath import bounds, ticks
 
 #: What follows the name of a list where another answer can be typed.
 OTHER = re.compile(r"\bor[ _]other\b")
@@ -40,7 +42,7 @@ class Kinds:
         if kind == "date":
             return self._date(asked, row)
         if kind in ("text", "string"):
-            if looks(row, "multiline"):
+            if looks(row, "multiline", "multi-line"):
                 return "free prose cannot be randomized: ask a question with options instead"
             asked.kind = "text"
             asked.look("it is asked as a text, of which only frequent answers are found")
@@ -91,13 +93,25 @@ class Kinds:
             if given.get("randomize", "").lower() in ("true", "yes"):
                 asked.keys["random_order"] = True
         if "constraint" in row:
-            most = re.fullmatch(r"count-selected\(\s*\.\s*\)\s*<=?\s*(\d{1,6})", row["constraint"])
-            if most and asked.kind == "choices":
-                limit = int(most[1]) - ("<=" not in row["constraint"])
-                asked.keys["at_most"] = max(1, min(limit, len(options)))
-            else:
-                asked.lose(f"the constraint {row['constraint']} is left out")
+            self._limit(asked, row["constraint"])
         return ""
+
+    def _limit(self, asked: Asked, constraint: str) -> None:
+        """Let as many options be ticked as a constraint says, and one of them alone."""
+        found = ticks(constraint, [value for value, _ in asked.options])
+        if found is None or asked.kind != "choices":
+            asked.lose(f"the constraint {constraint} is left out")
+            return
+        labels = dict(asked.options)
+        alone = sorted(found.alone, key=lambda value: not is_none(labels[value]))
+        if alone:
+            asked.none = (alone[0], labels[alone[0]])
+        for value in alone[1:]:
+            asked.lose(f"that “{first(labels[value])}” excludes all others is left out")
+        if found.at_least > 1:
+            asked.lose(f"that at least {found.at_least} of its options are ticked is left out")
+        if found.at_most < len(labels) - len(found.alone):
+            asked.keys["at_most"] = found.at_most
 
     def _number(self, asked: Asked, row: Given, kind: str) -> str:
         found, beside = self._bounds(row, kind)

@@ -26,7 +26,7 @@ _ENTITY = re.compile(rb"<!\s*(DOCTYPE|ENTITY)|<\x00!\x00D", re.I)
 #: Names that columns had in other times and tools.
 _COLUMNS = {
     "caption": "label", "value": "name", "list name": "list_name", "relevance": "relevant",
-    "constraint message": "constraint_message", "read_only": "readonly", "image": "media::image",
+    "constraint message": "constraint_message", "read_only": "readonly", "image": "media/image",
     "command": "type", "tag": "name", "skipto": "relevant", "select_one_list": "list_name",
 }  # fmt: skip
 #: What can be written as an attribute of the form's bindings.
@@ -92,8 +92,9 @@ def _column(title: str) -> str:
     base = base.lower()
     if base == "bind" and rest and rest[0].lower() in _BOUND:
         base, rest = rest[0].lower(), []
-    if base in ("media", "bind", "control", "instance") and rest:
-        base, rest = f"{base}::{rest[0].lower()}", []
+    if base in ("media", "bind", "control", "body", "instance") and rest:
+        inner, *rest = map(str.strip, re.split("::?", rest[0], maxsplit=1))
+        base = f"{base}/{inner.lower()}"
     return "::".join([_COLUMNS.get(base, base), *rest])
 
 
@@ -105,7 +106,9 @@ def _split(column: str, text: str) -> str | dict[str, str]:
     found: dict[str, str] = {}
     last = ""
     for word in words:
-        if word == "=" and last:
+        if column == "appearance":
+            found[word.lower()] = word
+        elif word == "=" and last:
             found[last] = next(words, "")
         else:
             found[word] = last = word

@@ -1,16 +1,17 @@
 """Conditions and constraints of XLSForms, as far as survey files can have them.
 
-comparison = "selected" "(" name "," text ")"
-           | operand ("=" | "!=" | "<" | "<=" | ">" | ">=") operand
-operand    = "${" name "}" | "../" name | "." | text | number
+comparison = "selected" "(" name "," text ")" | "count-selected" "(" name ")" sign number
+           | "true()" | "false()" | operand ("=" | "!=" | "<" | "<=" | ">" | ">=") operand
+operand    = "${" name "}" | path "/" name | "." | text | number | "int" "(" operand ")"
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, floor
 from typing import Any
 
-from server.forms.conditions import TURNED, Parser, Untold, short
+from server.forms.conditions import ALWAYS, NEVER, TURNED, Parser, Untold, compares, short
 
 
 @dataclass(frozen=True)
@@ -62,25 +63,26 @@ def bounds(text: str, is_whole: bool) -> tuple[dict[str, float], str]:
 
 class _Parser(Parser):
     TOKENS = re.compile(
-        r"""\s*(?:(?P<name>\$\{[^}]*\}|(?:\.\./)+[\w.-]+)|(?P<text>'[^']*'|"[^"]*"|[‘’][^‘’]*’|“[^”]*”)"""
-        r"""|(?P<number>-?\d+(?:\.\d+)?)|(?P<word>[A-Za-z][\w:-]*)|(?P<mark>!=|<=|>=|[=<>(),.]))"""
+        r"""\s*(?:(?P<name>\$\{[^}]*\}|\.{0,2}/[\w./-]+)|(?P<text>'[^']*'|"[^"]*"|[‘’][^‘’]*’"""
+        r"""|“[^”]*”)|(?P<number>-?\d+(?:\.\d+)?)|(?P<word>[A-Za-z][\w:-]*)"""
+        r"""|(?P<mark>!=|<=|>=|[=<>(),.]))"""
     )
 
     def comparison(self) -> list[Any]:
+        if self.kind == "word" and self.token.lower() in ("true", "false"):
+            tree = ALWAYS if self.next().lower() == "true" else NEVER
+            if self.token == "(":
+                self.next()
+                self.expect(")")
+            return tree
         if self.token == "selected":
-            self.next()
-            self.expect("(")
-            name = self._operand()
-            self.expect(",")
-            value = self._operand()
-            self.expect(")")
+            name, value = self._call(2)
             if name.kind != "name" or value.kind == "name":
                 raise Untold("selected() needs a question and a value")
             return ["selected", name.value, str(value.value)]
-        left, sign = self._operand(), self.token
-        if sign not in TURNED:
-            raise self.untold("a comparison")
-        self.next()
+        if self.token == "count-selected":
+            return self._counted(*self._call(1))
+        left, sign = self._operand(), self._sign()
         right = self._operand()
         if left.kind != "name":
             left, sign, right = right, TURNED[sign], left
@@ -90,10 +92,40 @@ class _Parser(Parser):
             return [sign, left.value, None]
         return [sign, left.value, right.value]
 
+    def _counted(self, name: _Operand) -> list[Any]:
+        """Return a comparison of how many options are ticked; of another question, if any is."""
+        sign, number = self._sign(), self._operand().value
+        if name.value == ".":
+            return ["count", sign, number]
+        if (sign, number) in ((">", 0), (">=", 1), ("!=", 0)):
+            return ["!=", name.value, None]
+        if (sign, number) in (("=", 0), ("<", 1), ("<=", 0)):
+            return ["=", name.value, None]
+        raise Untold("how many options are ticked cannot be compared")
+
+    def _sign(self) -> str:
+        if self.token not in TURNED:
+            raise self.untold("a comparison")
+        return self.next()
+
+    def _call(self, number: int) -> list[_Operand]:
+        """Return the arguments of a function."""
+        self.next()
+        self.expect("(")
+        found = [self._operand()]
+        while len(found) < number:
+            self.expect(",")
+            found.append(self._operand())
+        self.expect(")")
+        return found
+
     def _operand(self) -> _Operand:
         kind, token = self.kind, self.token
+        if kind == "word" and token in ("int", "number"):
+            return self._call(1)[0]
         if kind == "name":
-            found = _Operand("name", re.sub(r"^(\.\./)+|[${} ]", "", token))
+            # A path leads through groups to a question.
+            found = _Operand("name", token.strip("${}").rpartition("/")[2].strip())
         elif token == ".":
             found = _Operand("name", ".")
         elif kind == "text":
@@ -104,3 +136,56 @@ class _Parser(Parser):
             raise self.untold()
         self.next()
         return found
+
+
+@dataclass(frozen=True)
+class Ticks:
+    """The limits of a constraint on ticked options: how many, and which exclude all others."""
+
+    at_least: int
+    at_most: int
+    alone: tuple[str, ...]
+
+
+def ticks(text: str, values: Sequence[str]) -> Ticks | None:
+    """Return the limits that a constraint sets on ticked options; None if it says anything else.
+
+    The constraint is tried on each option by itself and beside others, and on as many of the first
+    and of the last ones as can be.
+    """
+    try:
+        tree = condition(text)
+
+        def holds(*ticked: str) -> bool:
+            return _holds(tree, frozenset(ticked))
+
+        alone = tuple(
+            one
+            for one in values
+            if holds(one) and not any(holds(one, other) for other in values if other != one)
+        )
+        usual = [one for one in values if one not in alone] or [*values]
+        alone = alone if len(alone) < len(values) else ()
+        numbers = range(1, len(usual) + 1)
+        fitting = [number for number in numbers if holds(*usual[:number])]
+        same = fitting == [number for number in numbers if holds(*usual[-number:])]
+        both = any(holds(one, *usual[:number]) for one in alone for number in numbers)
+    except Untold:
+        return None
+    if not fitting or not same or both or len(fitting) <= fitting[-1] - fitting[0]:
+        return None
+    return Ticks(fitting[0], fitting[-1], alone)
+
+
+def _holds(tree: list[Any], ticked: frozenset[str]) -> bool:
+    """Return whether a constraint on the answer itself holds for ticked options."""
+    sign, *rest = tree
+    if sign == "not":
+        return not _holds(rest[0], ticked)
+    if sign in ("and", "or"):
+        return (all if sign == "and" else any)(_holds(part, ticked) for part in rest)
+    if sign == "count":
+        return compares(rest[0], len(ticked), rest[1])
+    if rest[0] != ".":
+        raise Untold("it is about another question")
+    return (sign == "selected" or sign == "=") and str(rest[1]) in ticked
