@@ -1,6 +1,5 @@
 """Drafts of surveys: how one begins, its file, its history, and the page as it will be."""
 
-import csv
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -16,7 +15,7 @@ from analysis.survey.survey import FORMATS
 from analysis.survey.written import survey_tables
 from server import access
 from server.console.blueprint import blueprint
-from server.console.importing import CARRIED, carried, first_look, wanted_of
+from server.console.importing import CARRIED, Told, carried, first_look, told_by_weight, wanted_of
 from server.console.mistakes import Mistake, again, field_named, note
 from server.editing.differences import differences
 from server.editing.draft_file import DraftFile, id_of, toml_of
@@ -26,6 +25,7 @@ from server.editing.forms import KINDS_IN_WORDS, begun
 from server.editing.reading import Reading, read_draft, read_new
 from server.extensions import the_store
 from server.forms import TOOLS, WRITTEN, Wanted, report, write_form
+from server.forms.texts import first
 from server.headers import previewed
 from server.pages.respondents import the_pages
 from server.store.drafts import Draft
@@ -280,10 +280,17 @@ def history(survey_id: str) -> str:
         **named(draft),
         versions=[*zip_longest(versions, changes)],
         ranges=_ranges(DraftView(draft.toml)) if draft.number == 1 else 0,
-        imported=list(csv.reader(the_store().drafts.imported(survey_id).splitlines())),
+        told=_told(survey_id, DraftView(draft.toml)),
         files=the_store().drafts.files(survey_id),
         tools={tool: TOOLS[tool] for tool in WRITTEN},
     )
+
+
+def _told(survey_id: str, file: DraftView) -> dict[str, list[Told]]:
+    """Return what became of the rows of the form that a draft was imported from, if it was."""
+    report = the_store().drafts.imported(survey_id)
+    texts = {name: str(first(text or "")) for name, text in file.values("text").items()}
+    return told_by_weight(report, texts) if report else {}
 
 
 def _ranges(file: DraftView) -> int:

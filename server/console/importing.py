@@ -1,9 +1,12 @@
-"""The questions to somebody who imports a form, before a draft is made from it."""
+"""The questions to somebody who imports a form, and what they have to look at afterwards."""
 
 import binascii
+import csv
+import io
 import re
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -13,7 +16,9 @@ from analysis.core.errors import SurveyError
 from server.console.mistakes import Mistake
 from server.editing.fields import DECIMAL
 from server.editing.forms import KINDS_IN_WORDS
-from server.forms import TOOLS, Imported, Wanted
+from server.forms import TOOLS, Imported, Wanted, report
+from server.forms.change import LOOK, LOST
+from server.forms.form import REFUSED
 from server.work import reading
 
 #: The most bytes of a form that a page carries to the next one. A larger one is imported whole.
@@ -31,6 +36,40 @@ def carried() -> tuple[str, bytes] | None:
     return request.form.get("name", "")[:100], content
 
 
+@dataclass(frozen=True)
+class Told:
+    """Rows of a form of which the same is told, in `words`.
+
+    The rows have the columns of the report, and `text`, the wording of what they became.
+    """
+
+    words: str
+    rows: list[dict[str, str]]
+
+
+def told_by_weight(csv_report: str, texts: Mapping[str, str]) -> dict[str, list[Told]]:
+    """Return what is different after an import, by its weight, or as refused; then all rows.
+
+    Parameters
+    ----------
+    csv_report : str
+        What became of each row. Before rows had weights, what was changed may be lost.
+    texts : mapping
+        The wordings of questions, by their ids in the survey.
+    """
+    found: dict[str, dict[str, list[dict[str, str]]]] = {LOST: {}, LOOK: {}, REFUSED: {}, "": {}}
+    for row in csv.DictReader(io.StringIO(csv_report, newline="")):
+        usual = LOST if row["outcome"] == "changed" else ""
+        outcome = row["outcome"] if row["outcome"] == REFUSED else row.get("weight", usual)
+        row["text"] = texts.get(row.get("id", ""), "")
+        kind = outcome if outcome in found else ""
+        found[kind].setdefault(row.get("to_see") or row["detail"], []).append(row)
+    return {
+        kind: [Told(told, rows) for told, rows in by_detail.items()]
+        for kind, by_detail in found.items()
+    }
+
+
 def first_look(name: str, content: bytes, tool: str | None) -> str:
     """Return the page that asks which questions are kept, and for the bounds of numbers."""
     imported = reading.imported(content, name, tool)
@@ -40,13 +79,21 @@ def first_look(name: str, content: bytes, tool: str | None) -> str:
         content=b64encode(content).decode(),
         tool=tool or "",
         tools=TOOLS,
+        told=told_by_weight(report(imported.rows), _texts(imported)),
         rows=imported.rows,
         found=imported.found,
         numbers=[one for one in imported.found if one.lacks_bounds],
+        scales=[one for one in imported.found if one.beside],
         kinds=KINDS_IN_WORDS,
         given=request.form,
         kept=_kept(imported) if "look" in request.form else {one.place for one in imported.found},
     )
+
+
+def _texts(imported: Imported) -> dict[str, str]:
+    """Return the wordings of what is imported, by its ids."""
+    texts = {one.row: one.text for one in imported.found}
+    return {row.id: texts.get(row.row, "") for row in imported.rows if row.id}
 
 
 def wanted_of(imported: Imported) -> Wanted:
@@ -57,7 +104,8 @@ def wanted_of(imported: Imported) -> Wanted:
     Mistake
         If a bound is no number, or is missing beside another, or both are in the wrong order.
     """
-    return Wanted(dict(_bounds(imported)), _kept(imported))
+    whole = {one.place for one in imported.found if f"whole.{one.place}" in request.form}
+    return Wanted(dict(_bounds(imported)), _kept(imported), whole)
 
 
 def _kept(imported: Imported) -> set[int]:

@@ -103,5 +103,5 @@ def write_form(survey: "Survey", tool: str) -> Written:
 
 def report(rows: Sequence[Row]) -> str:
     """Return what became of each row of a source, as CSV."""
-    columns = ["row", "name", "type", "outcome", "detail", "weight", "id"]
+    columns = ["row", "name", "type", "outcome", "detail", "weight", "to_see", "id"]
     return to_text([{key: getattr(row, key) for key in columns} for row in rows], columns, "csv")

@@ -24,7 +24,7 @@ from server.editing.draft_file import toml_of
 from server.editing.reading import NAME
 from server.forms.change import harmless, in_order, look, lost
 from server.forms.conditions import ALWAYS, NEVER, Untold, in_our_terms, joined
-from server.forms.entries import PROPOSED, Entry, entry_of, plain_id
+from server.forms.entries import PROPOSED, Entry, beside_scale, entry_of, plain_id
 from server.forms.form import (
     CHANGED,
     MOST_OPTIONS,
@@ -64,7 +64,9 @@ def build(form: Form, wanted: Wanted | None = None) -> Imported:
             item.keys |= wanted.bounds[place]
             item.changes.append(harmless("its bounds were given when it was imported"))
             lacks = False
-        found.append(Found(place, item.row, first(retold(item.text)), item.kind, lacks))
+        beside = beside_scale(item) if item.kind == "scale" else []
+        labels = ", ".join(first(text) for value, text in item.options if value in beside)
+        found.append(Found(place, item.row, first(retold(item.text)), item.kind, lacks, labels))
         if wanted.kept is not None and place not in wanted.kept:
             told[place] = _refuse(item, "it was left out when the form was imported")
             continue
@@ -78,7 +80,7 @@ def build(form: Form, wanted: Wanted | None = None) -> Imported:
         if len(item.options) > MOST_OPTIONS:
             told[place] = _refuse(item, f"it has more than {MOST_OPTIONS:,} options")
             continue
-        entry = entry_of(item, taken)
+        entry = entry_of(item, taken, [] if place in wanted.whole else beside)
         why = _mistake(form, entry)
         if why:
             told[place] = _refuse(item, why)

@@ -1,6 +1,6 @@
 """Tables of a survey file that are made of questions of another tool."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -44,10 +44,20 @@ class Entry:
             self.changes.append(look("it is not required any more, since more people are asked"))
 
 
-def entry_of(asked: Asked, taken: Collection[str]) -> Entry:
-    """Return the table of a question, with ids that a survey file can have."""
+def beside_scale(asked: Asked) -> list[str]:
+    """Return the values of a scale's answers that are no points of it, if enough others are."""
+    beside = outside(asked.options)
+    return beside if len(asked.options) - len(beside) >= 2 else []
+
+
+def entry_of(asked: Asked, taken: Collection[str], beside: Sequence[str] = ()) -> Entry:
+    """Return the table of a question, with ids that a survey file can have.
+
+    The answers of a scale with the values `beside` are no points of it.
+    """
     name = free_id(plain_id(asked.name), taken)
     entry = Entry(asked, {"id": name, "kind": asked.kind, "text": asked.text})
+    entry.outside = dict.fromkeys(beside, NO_ANSWER)
     if name != asked.name:
         entry.changes.append(harmless(f"its id is {name}"))
     labels: dict[str, Any] = {}
@@ -128,20 +138,13 @@ def _take_apart(entry: Entry) -> None:
 
     Whoever means such an answer leaves the question out, so it cannot be required.
     """
-    asked = entry.asked
-    beside = outside(asked.options)
-    points = [option for option in asked.options if option[0] not in beside]
-    if beside and len(points) >= 2:
-        entry.outside = dict.fromkeys(beside, NO_ANSWER)
-        labels = " and ".join(
-            f"“{first(text)}” ({value})" for value, text in asked.options if value in beside
-        )
-        are = (
-            "are no points of the scale: they mean" if len(beside) > 1 else "is no point: it means"
-        )
+    asked, beside = entry.asked, entry.outside
+    if beside:
+        labels = [f"“{first(text)}” ({value})" for value, text in asked.options if value in beside]
+        are = "is no point: it means" if len(labels) == 1 else "are no points: they mean"
         also = ", so it is not required" if asked.keys.pop("required", False) else ""
-        entry.changes.append(look(f"{labels} {are} to give no answer{also}"))
-        asked.options = points
+        entry.changes.append(look(f"{' and '.join(labels)} {are} to give no answer{also}"))
+        asked.options = [option for option in asked.options if option[0] not in beside]
     ordered = in_order(asked.options)
     if ordered != asked.options:
         asked.options = ordered

@@ -44,6 +44,11 @@ class Row:
         return "; ".join(filter(None, [*(one.words for one in self.changes), self.remark]))
 
     @property
+    def to_see(self) -> str:
+        """The part of the detail at which somebody has to look."""
+        return "; ".join(one.words for one in self.changes if one.weight != HARMLESS)
+
+    @property
     def weight(self) -> str:
         """The largest weight of its changes; "" without any."""
         return weight_of(self.changes)
@@ -70,7 +75,8 @@ class Found:
     """A question or note of the source that is, or could be, imported.
 
     `place` is that among the form's items, `row` that in the source, and `text` in one language.
-    Some numbers are there only if somebody gives the bounds that they lack.
+    Some numbers are there only if somebody gives the bounds that they lack. `beside` has the
+    answers of a scale that are no points of it, in words.
     """
 
     place: int
@@ -78,6 +84,7 @@ class Found:
     text: str
     kind: str
     lacks_bounds: bool
+    beside: str = ""
 
 
 @dataclass(frozen=True)
@@ -113,12 +120,14 @@ class Condition:
 class Wanted:
     """The wishes of somebody who imports a form.
 
-    `bounds` has keys such as ``min``, ``max`` and ``unit`` for numbers that lack them, and `kept`
-    the questions and notes that are wanted, None for all: both by the place among the items.
+    `bounds` has keys such as ``min``, ``max`` and ``unit`` for numbers that lack them, `kept` the
+    questions and notes that are wanted, None for all, and `whole` the scales all of whose answers
+    are points: all by the place among the items.
     """
 
     bounds: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
     kept: Set[int] | None = None
+    whole: Set[int] = frozenset()
 
 
 #: Gives the tree of a condition of the source, or raises `Untold`.

@@ -224,6 +224,6 @@ def test_the_command_writes_a_new_file(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     assert json.loads(output.read_text())["title"] == {"default": "All", "de": "Alles"}
     lines = (tmp_path / "report.csv").read_text().splitlines()
-    assert lines[0] == "row,name,type,outcome,detail,weight,id"
+    assert lines[0] == "row,name,type,outcome,detail,weight,to_see,id"
     again = run(*args)
     assert (again.exit_code, "expected a new file" in again.output) == (1, True)

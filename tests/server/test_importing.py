@@ -95,8 +95,7 @@ def test_numbers_are_imported_with_bounds_that_are_typed_at_once(
     keys = ("kind", "min", "max", "unit", "integer", "shows_if")
     assert [packs[key] for key in keys] == ["number", 0, 30, "packs", True, "smokes = 'yes'"]
     assert file.data("question/weight")["min"] == 30.5
-    told = browser.get("/surveys/smoking/history", **HTTPS).text
-    assert told.count("its bounds were given when it was imported") == 2
+    assert store.drafts.imported("smoking").count("its bounds were given when it was") == 2
     assert read_draft(toml(store, "smoking"), {}).problems == ()
 
 
@@ -124,6 +123,28 @@ def test_wrong_bounds_are_reported_and_the_typed_text_stays(
     again = filled(answer.text)
     assert [again[name] for name in names] == [low, high]
     assert left_out not in again
+
+
+def test_answers_beside_a_scale_are_kept_as_points_if_somebody_says_so(
+    signed_in: Browsers, store: Store
+) -> None:
+    lines = ["survey", ",type,name,label,appearance", ",select_one s,often,How often?,likert"]
+    lines += ["choices", ",list_name,name,label", ",s,1,Never", ",s,2,Often", ",s,99,Do not know"]
+    browser, draft = signed_in("bob"), DraftFile
+    for is_kept, points in ((False, ["Never", "Often"]), (True, ["Never", "Often", "Do not know"])):
+        files = [(io.BytesIO("\n".join(lines).encode()), f"form{is_kept:d}.csv")]
+        page = post(browser, "/surveys/new", how="tool", files=files).text
+        assert "Scales with answers beside them (1)" in page
+        assert "Look at it (1)" in page
+        assert "is no point: it means to give no answer" in page
+        sent = filled(page) | ({"whole.0": "yes"} if is_kept else {})
+        answer = post(browser, "/surveys/new", **sent)
+        name = f"form{is_kept:d}"
+        assert answer.location == f"/surveys/{name}/history#imported"
+        assert draft(toml(store, name)).data("question/often")["points"] == points
+        told = browser.get(f"/surveys/{name}/history", **HTTPS).text
+        link = f'<a href="/surveys/{name}/edit?part=question/often">How often?</a>'
+        assert ("Look at it (1)" in told, link in told) == (not is_kept, not is_kept)
 
 
 def test_only_chosen_questions_are_imported(signed_in: Browsers, store: Store) -> None:
