@@ -21,6 +21,13 @@ def _by_tag(groups: Mapping[str, str]) -> dict[str, str]:
 
 
 _NUMBERS, _PLURALS = _by_tag(_TABLE["numbers"]), _by_tag(_TABLE["plurals"])
+#: The tags of languages by their names, and by two more that are in use.
+_NAMES = {
+    **{name.casefold(): tag for name, tag in _TABLE["english"].items()},
+    **{name.casefold(): tag for tag, name in _TABLE["names"].items()},
+    "farsi": "fa",
+    "tagalog": "fil",
+}
 #: An invisible mark (LRM): what stands beside it is read from the left.
 _FROM_THE_LEFT = "\u200e"
 #: The plurals by the letters that stand for them in the table.
@@ -61,6 +68,11 @@ def own_name(tag: str) -> str:
             name = str(_TABLE["names"][shorter])
             return f"{name} ({tag})" if number else name
     return tag
+
+
+def tag_named(name: str) -> str | None:
+    """Return the tag of a language by its name in itself or in English; None for another text."""
+    return _NAMES.get(name.strip().casefold())
 
 
 def direction(tag: str) -> str:

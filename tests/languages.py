@@ -33,7 +33,8 @@ def table() -> dict[str, object]:
     """Return the table.
 
     `aliases` has old tags, and those of three letters that have shorter ones, with the tag to use.
-    `names` has each language's own name by its tag, `rtl` the scripts, languages and languages in a
+    `names` has each language's own name by its tag, `english` the tags by their names in English,
+    `rtl` the scripts, languages and languages in a
     region that are written from right to left, and `ltr` the regions of such languages that are
     not. `numbers` has how -1234567.8 is written, and `plurals` a letter for each number below 200,
     each with the tags of its languages, where these differ from what the tag without its last part
@@ -44,6 +45,7 @@ def table() -> dict[str, object]:
     return {
         "babel": babel.__version__,
         "names": dict(sorted(names.items())),
+        "english": _in_english(names),
         "aliases": _aliases(names),
         **_directions(),
         "numbers": _grouped({tag: _written(locale) for tag, locale in found.items()}),
@@ -73,6 +75,12 @@ def _named(locale: Locale) -> str:
     # In a list, names begin as a sentence does.
     name = locale.get_display_name() or ""
     return name[:1].title() + name[1:]
+
+
+def _in_english(names: dict[str, str]) -> dict[str, str]:
+    """Return the tags of languages by their names in English."""
+    tags = {tag.replace("_", "-"): name for tag, name in Locale("en").languages.items()}
+    return {name: tag for tag, name in sorted(tags.items()) if tag in names}
 
 
 def _written(locale: Locale) -> str:

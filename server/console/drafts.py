@@ -14,19 +14,21 @@ from analysis.survey.document import ID
 from analysis.survey.survey import FORMATS
 from analysis.survey.written import survey_tables
 from server import access
+from server.cldr import tag_named
 from server.console.blueprint import blueprint
 from server.console.importing import CARRIED, Told, carried, first_look, told_by_weight, wanted_of
 from server.console.mistakes import Mistake, again, field_named, note
 from server.editing.differences import differences
 from server.editing.draft_file import DraftFile, id_of, toml_of
 from server.editing.draft_view import STUDY, DraftView
-from server.editing.fields import FILE_NAME
-from server.editing.forms import KINDS_IN_WORDS, begun
+from server.editing.fields import FILE_NAME, LANGUAGE
+from server.editing.forms import KINDS_IN_WORDS, begun, in_language
 from server.editing.reading import Reading, read_draft, read_new
 from server.extensions import the_store
 from server.forms import TOOLS, WRITTEN, Wanted, report, write_form
 from server.forms.texts import first
 from server.headers import previewed
+from server.page_texts import LANGUAGES
 from server.pages.respondents import the_pages
 from server.store.drafts import Draft
 from server.store.studies import DELETED
@@ -66,6 +68,7 @@ def _new_page() -> str:
         given=request.form,
         templates=templates().values(),
         tools=TOOLS,
+        languages=[language.name for language in LANGUAGES.values()],
     )
 
 
@@ -200,9 +203,17 @@ def _first_file() -> str:
     if kind not in KINDS_IN_WORDS:
         told = f"Kind: expected one of {', '.join(KINDS_IN_WORDS)}, got {kind[:20]!a}"
         raise Mistake("kind", told)
-    questions = [begun(kind, id_of(text), text)]
-    head = {"format": FORMATS[-1], "title": title, "id": name, "page": {"resume": True}}
-    return toml_of({**head, "questions": questions})
+    given = request.form.get("language", "").strip() or "English"
+    tag = tag_named(given) or (given if LANGUAGE.fullmatch(given) else "")
+    if not tag:
+        told = "expected a name or a code, such as German, Deutsch or de"
+        raise Mistake("language", f"Language: {told}, got {given[:40]!a}")
+    question = begun(kind, id_of(text), text)
+    head = {"format": FORMATS[-1], "title": title, "id": name}
+    if tag != "en":
+        head |= {"title": {tag: title}, "languages": [tag]}
+        question = in_language(question, tag)
+    return toml_of({**head, "page": {"resume": True}, "questions": [question]})
 
 
 def _free_id(name: str, field: str) -> str:

@@ -208,18 +208,21 @@ _LONGEST = 24
 _READ = 1000
 
 
-def id_of(text: str) -> str:
-    """Return an id made of a text: its first words, and its year; "x" if it has neither."""
+def id_of(text: str, longest: int = _LONGEST) -> str:
+    """Return an id made of a text: its first words, and its year; "x" if it has neither.
+
+    A longer text gives an id of at most `longest` characters.
+    """
     # Many marks over one letter take time that grows with the square.
     bare = unicodedata.normalize("NFKD", text[:_READ].lower()).replace("ß", "ss")
     letters = "".join(letter for letter in bare if not unicodedata.combining(letter))
     words = re.sub(r"[^a-z0-9]+", "-", letters).strip("-")
-    if len(words) <= _LONGEST:
+    if len(words) <= longest:
         return words or "x"
-    begun, year = _begun(words, _LONGEST), re.search(r"-(19|20)\d\d(?=-|$)", words)
+    begun, year = _begun(words, longest), re.search(r"-(19|20)\d\d(?=-|$)", words)
     if year is None or year.end() <= len(begun):
         return begun
-    return _begun(words[: year.start()], _LONGEST - len(year[0])) + year[0]
+    return _begun(words[: year.start()], longest - len(year[0])) + year[0]
 
 
 def _begun(words: str, longest: int) -> str:

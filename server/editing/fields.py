@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from werkzeug.datastructures import MultiDict
 
 from analysis.mechanisms import MECHANISMS
+from server.cldr import tag_named
 from server.editing.conditions import Chosen, Earlier, chosen_anew, joined, shown
 
 #: Names of files that a draft can name, codes of languages, and numbers that can be typed.
@@ -182,17 +183,20 @@ class Day(Field):
 
 @dataclass(frozen=True)
 class Languages(Field):
-    """Codes of languages, with commas or spaces between them."""
+    """Languages by their names or codes, with commas between them, or spaces between codes."""
 
     def shown(self, data: Mapping[str, Any], setting: Setting) -> str:
         return ", ".join(map(str, self.value(data) or ()))
 
     def read(self, form: Form, data: Mapping[str, Any], setting: Setting) -> Any:
-        codes = list(dict.fromkeys(form.get(self.path).replace(",", " ").split()))
+        codes: list[str] = []
+        for given in form.get(self.path).split(","):
+            known = tag_named(given)
+            codes += [known] if known else given.split()
         for code in codes:
             if not LANGUAGE.fullmatch(code):
-                raise self.wrong("codes such as en, es or pt-BR", code)
-        return codes or None
+                raise self.wrong("names such as German, or codes such as en, es or pt-BR", code)
+        return list(dict.fromkeys(codes)) or None
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ STUDY_FORM: Sections = {
         Languages(
             "languages",
             "Languages",
-            "For example en, fr. Each text then has a field for each language.",
+            "For example German, fr. Each text then has a field for each language.",
         ),
         Ticks(FORGET, "Languages that are no longer in the list"),
     ),
@@ -244,6 +244,19 @@ def begun(kind: str, name: str, text: str) -> dict[str, Any]:
     }
     question = {"id": name, "kind": kind, "text": text, **own.get(kind, {})}
     return question if kind == NOTE else {**question, "epsilon": 1.0}
+
+
+def in_language(data: Mapping[str, Any], tag: str) -> dict[str, Any]:
+    """Return a question all of whose texts are in one language."""
+    labels = {
+        key: [
+            {**one, "text": {tag: one["text"]}} if isinstance(one, dict) else {tag: one}
+            for one in data[key]
+        ]
+        for key in _LISTS
+        if key in data
+    }
+    return {**data, "text": {tag: data["text"]}, **labels}
 
 
 #: The keys under which kinds have a list of labels.

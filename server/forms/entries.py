@@ -169,4 +169,4 @@ _ANSWERS: Mapping[str, Callable[[Entry], None]] = {
 
 def plain_id(name: str) -> str:
     """Return a name of the source as an id: as it is if it is one, otherwise as the editor does."""
-    return name if ID.fullmatch(name) else id_of(name)
+    return name if ID.fullmatch(name) else id_of(name, 64)

@@ -9,17 +9,9 @@ from unicodedata import category
 
 from markdown_it import MarkdownIt
 
+from server.cldr import tag_named
 from server.forms.change import Change, look, lost
 
-_TAGS = {
-    "english": "en", "français": "fr", "french": "fr", "español": "es", "spanish": "es",
-    "deutsch": "de", "german": "de", "arabic": "ar", "portuguese": "pt", "português": "pt",
-    "swahili": "sw", "kiswahili": "sw", "hindi": "hi", "urdu": "ur", "bengali": "bn",
-    "nepali": "ne", "amharic": "am", "somali": "so", "hausa": "ha", "russian": "ru",
-    "dutch": "nl", "turkish": "tr", "chinese": "zh", "indonesian": "id", "burmese": "my",
-    "ukrainian": "uk", "polish": "pl", "kinyarwanda": "rw", "khmer": "km", "vietnamese": "vi",
-    "tagalog": "tl", "dari": "prs", "pashto": "ps", "farsi": "fa", "persian": "fa",
-}  # fmt: skip
 _LOST_WORDS = {
     "img": "an image", "video": "a video", "audio": "a recording", "iframe": "a frame",
     "a": "the address of a link", "script": "a program", "table": "the layout of a table",
@@ -43,14 +35,13 @@ _TAG = re.compile(r"<[a-zA-Z/!][^>]*>")
 
 
 def tag_of(language: str) -> str | None:
-    """Return the tag of a language such as "French (fr)" or "French"; None if it is unknown."""
+    """Return the tag of a language such as "French (fr)", "Français" or "fr", or None."""
     inside = re.search(r"\(([A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*)\)", language)
     if inside:
         return inside[1]
     name = language.strip()
-    if name.lower() in _TAGS:
-        return _TAGS[name.lower()]
-    return name if re.fullmatch(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*", name) else None
+    is_tag = re.fullmatch(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*", name)
+    return tag_named(name) or (name if is_tag else None)
 
 
 def plain(text: str) -> tuple[str, list[str]]:

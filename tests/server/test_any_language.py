@@ -10,7 +10,7 @@ import languages
 import pytest
 
 from analysis.survey.survey_file import read_survey
-from server.cldr import direction, number_example, own_name
+from server.cldr import direction, number_example, own_name, tag_named
 from server.page_texts import LANGUAGES, languages_of, numeral, program_word, word
 from server.pages.browser_files import CLIENT, client_files
 from server.pages.rendering import Pages
@@ -25,6 +25,23 @@ def test_the_table_is_what_its_source_gives() -> None:
         assert languages.FILE.read_text("utf-8") == languages.text()
     for tag, locale in languages.locales().items():
         assert direction(tag) == ("rtl" if locale.character_order == "right-to-left" else "ltr")
+
+
+@pytest.mark.parametrize(
+    ("name", "tag"),
+    [
+        *[
+            ("German", "de"),
+            ("deutsch", "de"),
+            (" Português ", "pt"),
+            ("Farsi", "fa"),
+            ("اردو", "ur"),
+        ],
+        *[("Simplified Chinese", "zh-Hans"), ("Tagalog", "fil"), ("Klingonisch", None), ("", None)],
+    ],
+)
+def test_languages_are_known_by_their_names(name: str, tag: str | None) -> None:
+    assert tag_named(name) == tag
 
 
 @pytest.mark.parametrize("tag", [*RTL, *LTR])

@@ -45,6 +45,7 @@ FORMS: list[tuple[str, dict[str, Any], str, str]] = [
     ("/surveys/new", NEW | {"text": ""}, "text", "expected a text"),
     ("/surveys/new", NEW | {"id": "A b"}, "id", "expected letters of a-z"),
     ("/surveys/new", NEW | {"id": "canteen"}, "id", "not taken"),
+    ("/surveys/new", NEW | {"language": "Klingonisch"}, "language", "such as German, Deutsch or"),
     ("/surveys/new", NEW | {"kind": "odd"}, "kind", "expected one of"),
     ("/surveys/new", {"how": "template", "template": "none"}, "template", "expected one of"),
     (

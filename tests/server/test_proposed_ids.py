@@ -111,3 +111,15 @@ def test_few_letters_of_a_text_are_looked_at(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("server.editing.draft_file.unicodedata.normalize", normal)
     assert id_of("Meat " + "\u0344" * 30_000) == "meat"
     assert max(brought) <= 1000
+
+
+def test_a_survey_begins_in_the_language_that_is_named(signed_in: Browsers, store: Store) -> None:
+    browser = signed_in("bob")
+    for number, language in enumerate(["", "Deutsch", "German", "de"]):
+        form = {"how": "nothing", "title": "Unfälle über 18", "id": f"a{number}", "kind": "scale"}
+        post(browser, "/surveys/new", **form, text="Wie oft?", language=language)
+        file = DraftView(toml(store, f"a{number}"))
+        assert file.languages == (["de"] if language else [])
+        question = file.data("question/wie-oft")
+        assert question["text"] == ({"de": "Wie oft?"} if language else "Wie oft?")
+        assert question["points"][0] == ({"de": "never"} if language else "never")
