@@ -10,7 +10,8 @@ import click
 from analysis.survey.files import read_file
 from server.commands import print_message
 from server.forms import TOOLS, WRITTEN, FormError, Row, read_form, report, write_form
-from server.forms.form import CHANGED, REFUSED
+from server.forms.change import LOOK, LOST
+from server.forms.form import REFUSED
 
 
 @click.command("import")
@@ -28,8 +29,9 @@ from server.forms.form import CHANGED, REFUSED
 def import_(context: click.Context, file: Path, tool: str | None, report_to: Path | None) -> None:
     """Print a survey file that is made from another tool's questionnaire.
 
-    Each row of the questionnaire is imported, imported with a change, or refused; the report says
-    which, and why. The exit status is 0 if a question was imported, otherwise 1.
+    Each row of the questionnaire is imported, imported with a change, or refused. Of a change, the
+    report says whether something is lost, is to be looked at, or means nothing. The exit status is
+    0 if a question was imported, otherwise 1.
     """
     _check_new(report_to)
     try:
@@ -93,10 +95,16 @@ def _write_report(path: Path | None, rows: Sequence[Row]) -> None:
 
 
 def _summarize(what: str, rows: Sequence[Row], report_to: Path | None) -> None:
-    """Print how many rows had which outcome; without a report, also each changed or refused one."""
+    """Print how many rows had which outcome; without a report, also what is different.
+
+    What is lost comes first, then what is to be looked at, and last what is refused.
+    """
     outcomes = Counter(row.outcome for row in rows)
     told = ", ".join(f"{outcomes[one]} {one}" for one in dict.fromkeys(row.outcome for row in rows))
     print_message(f"{what}; of {len(rows)} rows {told}")
-    for row in rows if report_to is None else ():
-        if row.outcome in (CHANGED, REFUSED):
-            print_message(f"{row.row}: {row.name or row.type}: {row.outcome}: {row.detail}")
+    if report_to is not None:
+        return
+    for weight, words in ((LOST, "lost"), (LOOK, "look at it"), (REFUSED, "refused")):
+        for row in rows:
+            if weight == (REFUSED if row.outcome == REFUSED else row.weight):
+                print_message(f"{row.row}: {row.name or row.type}: {words}: {row.to_see}")
