@@ -7,6 +7,7 @@ from copy import deepcopy
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +89,7 @@ def build(form: Form, wanted: Wanted | None = None) -> Imported:
         taken.add(entry.data["id"])
         entries[place] = entry
     _join(entries)
+    _dissolve_grids([*entries.values()])
     for place, why in _refused(form, entries):
         told[place] = _refuse(entries.pop(place).asked, why)
     for entry in entries.values():
@@ -294,6 +296,25 @@ def _namely(entry: Entry, trees: list[list[Any]], before: Entry | None) -> str |
     return str(option) if is_option else None
 
 
+def _dissolve_grids(entries: list[Entry]) -> None:
+    """Take rows out of grids that have only one row, or different points."""
+    for matrix, run in groupby(entries, lambda entry: entry.data.get("matrix")):
+        rows = [*run]
+        is_grid = len(rows) > 1 and all(
+            row.data.get("points") == rows[0].data.get("points") for row in rows
+        )
+        if matrix is not None and not is_grid:
+            for row in rows:
+                _take_out(row)
+
+
+def _take_out(entry: Entry) -> None:
+    """Take a row out of its grid, whose text becomes a heading."""
+    entry.asked.headings = [*entry.asked.headings, entry.data.pop("matrix")]
+    told = "it was taken out of its grid, whose rows must be alike"
+    entry.changes.append(look(f"{told}: the text of the grid is a heading"))
+
+
 def _drop(entry: Entry, why: str) -> None:
     """Leave the conditions of a question out, and say so."""
     entry.ask_all(entry.data.pop("shows_if"), why)
@@ -326,8 +347,7 @@ def _refused(form: Form, entries: dict[int, Entry]) -> Iterator[tuple[int, str]]
                 )
                 continue
             if "matrix" in entry.data and ("matrix" in why or "shows_if" not in entry.data):
-                del entry.data["matrix"]
-                entry.changes.append(look("it was taken out of its grid, whose rows must be alike"))
+                _take_out(entry)
                 continue
             if "shows_if" in entry.data:
                 _drop(entry, why)

@@ -100,8 +100,14 @@ rows = [b",note,a,A"] * 1_000
 print(read_form(b"\\n".join([b"survey", b",type,name,label", *rows]), "notes.csv").questions)
 grid = b'{"type": "matrix", "name": "a", "columns": ["b", "c"], "rows": [' + b"0," * 4_900 + b"0]}"
 print(read_form(b'{"elements": [' + grid + b"]}", "grid.json").questions)
+group = [",begin_group,g,G,table-list", ",select_one l,a,A,", ",select_one m,b,B,", ",end_group,,,"]
+lists = [f",{name},{value},{name}{value}" for name in "lm" for value in "12"]
+head = [b"survey", b",type,name,label,appearance"]
+lines = [*group * 200, "choices", ",list_name,name,label", *lists]
+found = read_form(b"\\n".join([*head, *(line.encode() for line in lines)]), "grids.csv")
+print(found.questions, sum("the text of the grid is a heading" in row.detail for row in found.rows))
 """
 
 
 def test_questions_and_notes_of_the_same_name_are_read() -> None:
-    assert run_within_cpu(MANY) == "0\n1000\n"
+    assert run_within_cpu(MANY) == "0\n1000\n400 400\n"
