@@ -150,6 +150,14 @@ def test_sent_reports_are_offered_only_if_nobody_else_can_open_them(
     assert page.count("data-kiosk=") == (4 if flag == "kiosk" else 0)
 
 
+@pytest.mark.parametrize("flag", ["exit", "kiosk"])
+def test_only_a_page_that_no_next_person_needs_may_be_closed(publish: Publish, flag: str) -> None:
+    value = {"exit": '"about:blank"', "kiosk": "true"}[flag]
+    page = publish(f"[page]\n{flag} = {value}", YES_NO)
+    assert "have arrived and are stored." in page
+    assert ("You can close this page." in page) == (flag != "kiosk")
+
+
 @pytest.mark.parametrize(("low", "keys"), [(0, True), (-40, False)])
 def test_numbers_are_typed_as_text_and_below_zero_with_all_keys(
     publish: Publish, low: int, keys: bool
