@@ -52,7 +52,7 @@ def rendered(text: str, part: int | None = None) -> Markup:
     The beginning has at most 30 words. It ends with a sentence, unless its first one is longer.
     """
     html = str(_READER.render(text))
-    return Markup(html if part is None else _halves(html)[part])
+    return Markup(html if part is None else _beginning_and_rest(html)[part])
 
 
 def linked(text: str, is_conditional: bool) -> Markup:
@@ -75,7 +75,7 @@ def _pieces(html: str) -> Iterator[str]:
         yield from _WORDS.findall(text)
 
 
-def _halves(html: str) -> tuple[str, str]:
+def _beginning_and_rest(html: str) -> tuple[str, str]:
     """Return the beginning and the rest of HTML, each with the elements that both are in."""
     pieces = list(_pieces(html))
     words = letters = 0
