@@ -10,11 +10,14 @@ import pytest
 
 from analysis.core.domain import Numbers
 from analysis.core.epsilon import MICRO
+from analysis.privacy.meaning import Grade, grade_of
+from analysis.privacy.one_wave import largest_single
 from analysis.study.planning import half_widths
 from analysis.survey.check import check
 from analysis.survey.freeze import thaw
 from analysis.survey.study_file import missing
 from analysis.survey.survey import Survey, spent_on
+from analysis.survey.survey_file import read_survey
 from server.pages.browser_files import CLIENT, client_files
 from server.pages.rendering import Pages
 from server.remarks import remarks
@@ -50,6 +53,11 @@ WAVES = {
     "well-being-panel": 3,
     "whistle-blowing": 1,
 }
+
+#: All survey files that people copy or look at.
+ROOT = Path(__file__).parents[2]
+FILES = [*ROOT.glob("examples/*.toml"), *ROOT.glob("server/*/*.toml")]
+SURVEYS = [path for path in FILES if path.parent.name in ("examples", "studies", "demo")]
 
 IN_ONE_DRAW = [one for one in templates().values() if "[[together]]" in one.text]
 each = pytest.mark.parametrize("template", templates().values(), ids=lambda one: one.name)
@@ -149,3 +157,18 @@ def test_its_page_shows_all_questions(template: Template, read: Read) -> None:
     assert f"<title>{survey.spec['title']}" in page
     for question in survey.questions:
         assert f'name="{question.id}--answer"' in page, question.id
+
+
+@pytest.mark.parametrize("path", SURVEYS, ids=lambda path: path.stem)
+def test_no_survey_that_people_learn_from_nearly_reveals_an_answer(path: Path) -> None:
+    assert grade_of(largest_single(read_survey(path))) < Grade.NEARLY
+
+
+def test_the_example_of_one_draw_needs_no_warning() -> None:
+    survey = read_survey(ROOT / "examples/one-draw.toml")
+    assert grade_of(largest_single(survey)) <= Grade.HINT
+    assert grade_of(survey.ratio) < Grade.NEARLY
+    for question in survey.questions:
+        width, _ = half_widths(question, 2000, rng=np.random.default_rng(1))
+        span = question.domain.span if isinstance(question.domain, Numbers) else 1.0
+        assert width <= 0.12 * span, question.id
