@@ -131,17 +131,19 @@ export function goTo(q) {
   firstPartOf(q).focus({ preventScroll: true });
 }
 
-/** Lists the questions of a page that need another look, if they are several, to go to each. */
-function list(page, wrong) {
+/** Gives the questions of a page that need another look; if they are several, lists them, to go to each. */
+function list(page) {
+  const wrong = questions.filter((q) => page.contains(fieldOf(q)) && !complaint(q).hidden).sort(byPlace);
   const links = wrong.map((q) => made('li', madeLink(() => goTo(q), wording(q))));
-  one('.complaints', page).hidden = wrong.length < 2;
-  one('.complaints ul', page).replaceChildren(...links);
+  one('.complaints', page)?.toggleAttribute('hidden', wrong.length < 2);
+  one('.complaints ul', page)?.replaceChildren(...links);
+  return wrong;
 }
 
 /** Whether all answers of a page can be taken; if not, the focus moves to what is to be mended. */
 export function isRight(page) {
-  const wrong = questions.filter((q) => page.contains(fieldOf(q)) && !check(q)).sort(byPlace);
-  if (one('.complaints', page)) list(page, wrong);
+  for (const q of questions) if (page.contains(fieldOf(q))) check(q);
+  const wrong = list(page);
   if (wrong.length > 1) {
     one('.complaints', page).scrollIntoView();
     one('.complaints button', page).focus({ preventScroll: true });
@@ -158,11 +160,7 @@ export function applyAnswers() {
   for (const about of all('[data-about]')) about.hidden = !asked.has(about.dataset.about);
   extras.pipe?.(shown(survey, answers()));
   for (const q of questions) if (!complaint(q).hidden) check(q);
-  for (const page of all('[data-page]')) {
-    const wrong = questions.filter((q) => page.contains(fieldOf(q)) && !complaint(q).hidden)
-      .sort(byPlace);
-    if (one('.complaints:not([hidden])', page)) list(page, wrong);
-  }
+  for (const page of all('[data-page]')) if (one('.complaints:not([hidden])', page)) list(page);
 }
 
 /** Empties the form, and puts answers into it. */
