@@ -174,11 +174,11 @@ const renewed = (memo, { title, privacy }, price) =>
 const elsewhere = ([keys, values], survey) => sum(keys.map((key, at) =>
   (String(key).startsWith(START) && key !== place(survey) ? whole(values[at]).spent : 0)));
 
-/** Whether a wave would spend more than was promised for the survey, or for the device. */
-function overspends(memo, cost, survey, all) {
+/** How many millionths of ε may still be spent, as was promised for the survey, and for the device. */
+function leftOf({ cap, spent }, survey, all) {
   const { device_cap: most } = survey.privacy;
-  return !(memo.spent + cost <= millionths(memo.cap))
-    || (most !== undefined && !(elsewhere(all, survey) + memo.spent + cost <= millionths(most)));
+  const ofAll = most === undefined ? Infinity : millionths(most) - elsewhere(all, survey);
+  return Math.min(millionths(cap), ofAll) - spent;
 }
 
 /** All keys and values. */
@@ -187,12 +187,13 @@ async function everything() {
   return found.map(({ result }) => result);
 }
 
-/** Adds the `rid` of this wave's report, if it was drawn, and the reports that wait. */
-const known = (memo, wave) =>
-  ({ ...memo, rid: memo.waves[wave], pending: memo.pending.map((text) => new FrozenReport(text)) });
+/** The report of this number, if it waits. */
+const reportOf = ({ pending }, rid) => pending.filter((text) => ridOf(text) === rid)
+  .map((text) => new FrozenReport(text))[0];
 
 /**
- * What is known of a survey, and whether one more wave, of this price, `spends` too much. If nobody
+ * What is known of a survey: the `rid` of this wave's report, if it was drawn, the `report` itself, if
+ * it waits, how much is `left`, and whether one more wave, of this price, `spends` too much. If nobody
  * can tell, since another survey's record is damaged, `damage` is the error: what waits still goes.
  */
 export async function recall(survey, wave, price) {
@@ -200,27 +201,31 @@ export async function recall(survey, wave, price) {
   const old = whole(entries[1][entries[0].indexOf(place(survey))]);
   const memo = renewed(old, survey, price);
   if (memo.spent > old.spent) await reduce(survey, (kept) => renewed(kept, survey, price));
-  let [spends, damage] = [true];
+  let [left, damage] = [0];
   try {
-    spends = overspends(memo, price(memo.times).cost, survey, entries);
+    left = leftOf(memo, survey, entries);
   } catch (error) {
     damage = error;
   }
-  return { ...known(memo, wave), place: place(survey), spends: spends, damage: damage };
+  const rid = memo.waves[wave];
+  return {
+    ...memo, rid, report: reportOf(memo, rid), place: place(survey), left,
+    spends: !(price(memo.times).cost <= left), damage: damage,
+  };
 }
 
 /**
  * Has `make` draw a wave's report and keeps it, unless it was drawn before or may not be: another
- * tab may have answered this wave or the next in the meantime. Gives what is known, and `isDrawn`.
- * It throws `Forgotten` if the secret is no longer that of `key`: what was drawn from that would
- * be charged to another memory.
+ * tab may have answered this wave or the next in the meantime. Gives whether it was drawn. It throws
+ * `Forgotten` if the secret is no longer that of `key`: what was drawn from that would be charged to
+ * another memory.
  */
 export async function keepOnce(survey, wave, key, price, make) {
   let isDrawn = false;
-  const memo = await change(place(survey), (old, secret, all) => {
+  await change(place(survey), (old, secret, all) => {
     const before = renewed(whole(old), survey, price);
     const { cost, constant, times } = price(before.times);
-    if (before.waves[wave] || overspends(before, cost, survey, all)) return before;
+    if (before.waves[wave] || !(cost <= leftOf(before, survey, all))) return before;
     const isMoved = place(survey) !== survey.hashedPlace && all[0].includes(survey.hashedPlace);
     if (isMoved || secret !== secrets.get(key)) throw new Forgotten();
     isDrawn = true;
@@ -230,7 +235,7 @@ export async function keepOnce(survey, wave, key, price, make) {
       waves: { ...before.waves, [wave]: content.rid }, pending: [...before.pending, text],
     }, true);
   });
-  return { ...known(memo, wave), isDrawn };
+  return isDrawn;
 }
 
 /** All reports of a survey that wait here, whatever their link, each with the place of its record. */
@@ -243,10 +248,8 @@ export async function waitingOf({ id, place: found }) {
 
 /** A report as it waits now, if it still does; and whether this device knows that it was drawn. */
 export async function waiting(survey, rid) {
-  const { waves, pending } = await read(survey);
-  const text = pending.find((one) => ridOf(one) === rid);
-  const isKnown = Object.values(waves).includes(rid);
-  return { isKnown, report: text === undefined ? undefined : new FrozenReport(text) };
+  const memo = await read(survey);
+  return { isKnown: Object.values(memo.waves).includes(rid), report: reportOf(memo, rid) };
 }
 
 const isUsed = ({ spent, waves, pending }) =>
@@ -258,11 +261,10 @@ export const reduce = (survey, update) => change(place(survey), (old) => {
   return isUsed(memo) ? memo : undefined;
 });
 
-const without = (pending, rid) => pending.filter((text) => ridOf(text) !== rid);
-
 /** Lets go of a report that waited: the server has answered. What was spent stays spent. */
-export const settle = (survey, { content }) =>
-  reduce(survey, (memo) => ({ ...memo, pending: without(memo.pending, content.rid) }));
+export const settle = (survey, { content }) => reduce(survey, (memo) => ({
+  ...memo, pending: memo.pending.filter((text) => ridOf(text) !== content.rid),
+}));
 
 /** Gives a report another invitation, or proof of work, if it still waits: other parts stay. */
 export const replace = (survey, { content }, part) => reduce(survey, (memo) => ({

@@ -46,15 +46,15 @@ export function remember(found) {
 }
 
 /** What to quote, what was spent, and of a report that was drawn here, what was sent. */
-export function showReceipt({ rid, spent, constant, cap }, report) {
+export function showReceipt({ rid, spent, constant, cap, left }, report) {
   sent?.toggleAttribute('hidden', !drawn);
   if (drawn && report) drawn.report = report;
   one('#receipt-rid').textContent = rid;
   // A record without traces has no number.
   for (const part of all('[data-trace]')) part.hidden = /^0+$/.test(rid);
-  const left = Math.floor(Math.max(0, cap * 1e3 - spent / 1e3)) / 1e3;
   const [total, least, most] = [spent, constant, Math.round(cap * 1e6)].map(inEpsilon);
-  const numbers = { spent: total, constant: least, cap: most, left };
+  const kept = Math.floor(Math.max(0, left) / 1e3) / 1e3;
+  const numbers = { spent: total, constant: least, cap: most, left: kept };
   for (const part of all('#receipt [data-filled]')) fill(part, numbers);
   one('#receipt').hidden = false;
   one('#receipt h2').focus({ preventScroll: true });

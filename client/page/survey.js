@@ -166,11 +166,11 @@ async function drawOnce(mine, token) {
     if (mine !== person) throw new memo.Forgotten();
     return draw(open, prepared, who, words());
   };
-  const known = await memo.keepOnce(kept, open.wave, key, price, make);
+  const isDrawn = await memo.keepOnce(kept, open.wave, key, price, make);
   // A browser may ask its user about it, so ask only if this device has to remember.
   if (!extras.watch && survey.questions.some((q) => 'epsilon_forever' in q)) memo.persist();
-  if (mine === person) remember(known.isDrawn ? { answers: shown(survey, given) } : null);
-  return known;
+  if (mine === person) remember(isDrawn ? { answers: shown(survey, given) } : null);
+  return isDrawn;
 }
 
 async function randomizeAndSend() {
@@ -184,10 +184,10 @@ async function randomizeAndSend() {
   // Read now: another person's link can be pasted into the tab while the device works.
   const [mine, token] = [person, invitation()];
   try {
-    const known = await drawOnce(mine, token);
+    const isDrawn = await drawOnce(mine, token);
     if (mine !== person) return;
     putBack({});
-    await finish(known).catch(fail);
+    await recall().then((known) => mine === person && finish({ ...known, isDrawn })).catch(fail);
   } catch (error) {
     if (mine !== person) return;
     if (error instanceof memo.Damaged) return fail(error);
@@ -203,16 +203,12 @@ async function randomizeAndSend() {
   }
 }
 
-/** The report of this wave, if it waits. */
-const waitingOf = ({ pending, rid }) => pending.find(({ content }) => content.rid === rid);
-
 /**
  * What is left to do for a wave in which nothing more can be answered. Nobody is thanked for a
  * report that another tab has drawn: what was filled in here is not in it.
  */
-async function finish({ isDrawn = true, ...known }) {
+async function finish({ isDrawn = true, report: kept, ...known }) {
   keepSteps(pages[0]);
-  const kept = waitingOf(known);
   const mine = person;
   if (kept && isPreview) {
     say('tried');
@@ -225,7 +221,8 @@ async function finish({ isDrawn = true, ...known }) {
       if (['stored', 'refused', 'answered'].includes(state)) showReceipt(known, report);
     });
   } else {
-    say(known.rid ? 'answered' : 'spent');
+    const why = known.spends ? 'spent' : 'forgotten';
+    say(known.rid ? 'answered' : why);
     if (known.rid) showReceipt(known);
   }
 }

@@ -49,6 +49,20 @@ def test_a_device_may_spend_all_of_its_limit(device: Device, collector: Collecto
     assert len(device.posted()) == 2
 
 
+def test_the_receipt_says_what_is_left_of_the_smaller_limit(
+    device: Device, collector: Collector
+) -> None:
+    for most, left in ((11.5, "6.5"), (11.5, "1.5"), (30, "7")):
+        limited = SURVEY.replace("[privacy]", f"[privacy]\ndevice_cap = {most}")
+        page = device.visit(collector.page(collector.publish(limited)))
+        answer(page, CANARIES)
+        spent = f"ε = 5 of at most 12; {left} are left."
+        expect(page.locator("#receipt")).to_contain_text(spent)
+        page.reload()
+        expect_state(page, "answered")
+        expect(page.locator("#receipt")).to_contain_text(spent)
+
+
 def test_a_page_that_was_open_before_draws_nothing_beyond_the_limit(
     device: Device, collector: Collector
 ) -> None:

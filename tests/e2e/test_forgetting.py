@@ -76,6 +76,18 @@ def test_draw_of_a_secret_that_was_forgotten_meanwhile_is_not_kept(
     assert times == 1
 
 
+def test_report_that_was_forgotten_as_soon_as_it_was_drawn_is_not_sent(
+    device: Device, serve_client: Callable[..., Collector]
+) -> None:
+    drawn = "await recall().then("
+    served = serve_client(("page/survey.js", drawn, f"await memo.forget(); {drawn}"))
+    page = device.visit(served.page(served.publish(SURVEY)))
+    to_review(page)
+    press(page)
+    expect_state(page, "forgotten")
+    assert device.posted() == []
+
+
 def test_memories_of_a_secret_that_is_gone_are_priced_as_new_ones(
     device: Device, collector: Collector
 ) -> None:

@@ -70,11 +70,10 @@ def test_nothing_is_drawn_that_another_tab_has_made_too_dear(
     const key = await m.deviceKey();
     const first = await m.keepOnce(survey, 1, key, price, make(1));
     const second = await m.keepOnce(survey, 2, key, dearer, make(2));
-    const told = ({ isDrawn, spent, pending }) => [isDrawn, spent, pending.length];
-    return [first, second].map(told);"""
-    first, second = run("memo.js", body, cost)
-    assert first == [True, 1_000_000, 1]
-    assert second == [is_drawn, 1_000_000 + cost * is_drawn, 1 + is_drawn]
+    const { spent, left } = await m.recall(survey, 1, price);
+    return [first, second, spent, left, (await m.waitingOf(survey)).length];"""
+    spent = 1_000_000 + cost * is_drawn
+    assert run("memo.js", body, cost) == [True, is_drawn, spent, 2_000_000 - spent, 1 + is_drawn]
 
 
 def test_nothing_is_drawn_for_a_survey_whose_record_is_no_table(run: Run) -> None:
@@ -88,7 +87,7 @@ def test_nothing_is_drawn_for_a_survey_whose_record_is_no_table(run: Run) -> Non
       const make = () => ({ text: '{}', content: { rid: '1'.repeat(32) } });
       const key = await m.deviceKey();
       draws.push(await m.keepOnce(survey, 1, key, price, make)
-        .then(({ isDrawn }) => isDrawn, (error) => error.constructor.name));
+        .catch((error) => error.constructor.name));
     }
     return draws;"""
     records = ["garbage", 7, [1, 2], None]
