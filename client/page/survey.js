@@ -86,14 +86,14 @@ function follow({ state }) {
   else keepSteps(pages[place]);
 }
 
-/** Whether an answer is being changed from the review, to which the next step leads back. */
-let isChanging = false;
+/** Whether an answer is being changed from the review: the next step leads back there, and says so. */
+const changing = (is) => form.classList.toggle('changing', is);
 
 /** Shows all answers, each with a way to change it. */
 function showAnswers() {
-  isChanging = false;
+  changing(false);
   showReview(shown(survey, answers()), (q) => {
-    isChanging = true;
+    changing(true);
     show(pages.find((page) => page.contains(fieldOf(q))));
     goToQuestion(q);
   });
@@ -298,7 +298,7 @@ async function toQuestions() {
 /** Empties all that shows or holds answers, and ends what goes on. */
 function leave() {
   person += 1;
-  isChanging = false;
+  changing(false);
   say('loading');
   button.disabled = true;
   remember(null);
@@ -329,7 +329,7 @@ function listen() {
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     if (!canLeave(current())) return;
-    if (isChanging) toReview();
+    if (form.matches('.changing')) toReview();
     else turn(1);
   });
   addEventListener('beforeunload', (event) => {

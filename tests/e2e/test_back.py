@@ -150,7 +150,14 @@ def test_one_answer_is_changed_from_the_review_which_comes_back(
     fill_in(page, ANSWERS)
     answers = review(page)
     (place,) = (at for at, text in enumerate(answers.values()) if text.startswith(PAGES[0]["age"]))
-    page.locator("#review dd .link").nth(place).click()
+    (other,) = (at for at, text in enumerate(answers.values()) if text.startswith("6.5"))
+    submit = page.locator('[data-page]:visible [type="submit"]')
+    for at in (other, place):
+        page.locator("#review dd .link").nth(at).click()
+        # It says where it leads, on each page.
+        expect(submit).to_have_text("Review my answers", use_inner_text=True)
+        if at == other:
+            submit.click()
     expect(page.locator("#age--number")).to_be_focused()
     page.locator("#age--number").fill("1000")
     page.locator('[data-page]:visible [type="submit"]').click()
@@ -159,6 +166,9 @@ def test_one_answer_is_changed_from_the_review_which_comes_back(
     page.locator("#age--number").fill("41")
     page.locator('[data-page]:visible [type="submit"]').click()
     expect_shown(page, "review")
+    page.go_back()
+    page.go_back()
+    expect(submit).to_have_text("Next", use_inner_text=True)
     again = list(review(page).values())
     assert again[place].startswith("41")
     assert again[:place] + again[place + 1 :] == [
