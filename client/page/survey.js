@@ -20,7 +20,7 @@ const button = one('#send');
 const agreement = one('#agreement');
 const pages = [...all('[data-page]', form), review];
 /** States in which there is something to fill in. */
-const OPEN = ['ready', 'asking', 'unkept', 'changed'];
+const OPEN = ['ready', 'resumed', 'asking', 'unkept', 'changed'];
 /** Ends at which somebody may want to ask the researchers. */
 const WITH_CONTACT = [
   'stored', 'waiting', 'answered', 'refused', 'removed', 'unusable', 'uninvited', 'mistyped',
@@ -270,7 +270,7 @@ async function begin() {
   putBack(draft ?? {});
   one('#controls').disabled = button.disabled = form.hidden = false;
   if (person) show(pages[0]);
-  say('ready');
+  say(draft ? 'resumed' : 'ready');
   const written = isPreview && pages.find((page) => one(`[${location.hash.slice(1) || 'x'}]`, page));
   if (written) for (const page of pages) page.hidden = page !== written;
 }

@@ -67,7 +67,9 @@ def go_on(page: Page) -> None:
     expect_state(page, "drafted")
     assert page.evaluate(HELD) == {}
     page.locator("#go-on").click()
-    expect_state(page, "ready")
+    # Inside the live region, so that screen readers say it, too.
+    expect_state(page, "resumed")
+    expect(page.get_by_role("status").first).to_contain_text("Your answers are back.")
 
 
 def test_answers_come_back_after_a_reload_of_the_tab(

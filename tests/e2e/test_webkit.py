@@ -124,7 +124,7 @@ def test_reload_keeps_a_draft_and_back_turns_the_page(start: Start, collector: C
     browser.driver.refresh()
     browser.expect_state("drafted")
     browser.press("#go-on")
-    browser.begin()
+    browser.begin("resumed")
     assert browser.one("#animal--zebra-canary").is_selected()
 
 

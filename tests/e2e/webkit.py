@@ -100,9 +100,9 @@ class WebKit:
         wait_until(lambda: self.is_in(state))
         note_errors(self.driver.execute_script("return globalThis.wrong?.splice(0) ?? []"))
 
-    def begin(self) -> None:
+    def begin(self, state: str = "ready") -> None:
         """Go to the first question, and agree to everything on the way."""
-        self.expect_state("ready")
+        self.expect_state(state)
         self.press("#begin")
         if self.all("#agreement"):
             for box in ("#consent", "#quiz--either"):
