@@ -67,6 +67,30 @@ def test_a_link_is_good_once_and_reaches_no_url(
     assert collector.stored(survey) == 1
 
 
+def test_my_privacy_leads_to_the_link_whose_report_waits(
+    collector: Collector, device: Device
+) -> None:
+    survey = collector.publish(_with('access = "panel"'))
+    links = _links(collector, survey, 2)
+    device.context.route("**/reports", lambda route: route.abort())
+    for link in links:
+        page = device.visit(link)
+        _answer(page)
+        _state(page, "waiting")
+        page.close()
+    device.context.unroute("**/reports")
+    page = device.visit(f"{collector.url}/me")
+    entry = page.locator("#surveys li").first
+    expect(entry).to_contain_text("Waiting to be sent: 1")
+    entry.get_by_role("link").click()
+    _state(page, "stored")
+    assert page.url in links
+    page.goto(f"{collector.url}/me")
+    # What was sent needs no link any more.
+    expect(page.locator("#surveys li")).to_have_count(2)
+    expect(page.get_by_role("link", name="Open the survey")).to_have_count(0)
+
+
 def test_without_its_end_a_link_leads_to_a_closed_page(
     collector: Collector, device: Device
 ) -> None:
