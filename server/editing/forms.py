@@ -91,7 +91,7 @@ STUDY_FORM: Sections = {
             "Work before a device sends, in bits",
             "0 to 20; if empty, 0. More work makes many fake reports expensive.",
         ),
-        Day("closes", "Last day of answering"),
+        Day("closes", "Last day of answering", "It ends at midnight UTC."),
         Day("delete_reports_after", "Last day of keeping single reports"),
     ),
     "How the page behaves": (

@@ -146,6 +146,16 @@ def _version(browser: FlaskClient, survey: str = "idea") -> str:
     return str(json.loads(data)["version"])
 
 
+def test_the_last_day_of_answering_is_said_to_end_by_utc(signed_in: Browsers) -> None:
+    browser = signed_in("ada")
+    changed = fields(browser, "study") | {"closes": "2100-12-31", "do": "save"}
+    assert post(browser, EDIT, **changed).status_code == 303
+    page = browser.get("/surveys/idea/publish", **HTTPS).text
+    assert "No answers are taken after 2100-12-31, which ends at midnight UTC." in page
+    form = browser.get(f"{EDIT}?part=study", **HTTPS).text
+    assert 'id="help-closes">It ends at midnight UTC.' in form
+
+
 def test_after_publishing_the_page_says_what_has_been_frozen(signed_in: Browsers) -> None:
     browser, where = signed_in("ada"), "/surveys/idea/publish"
     assert "What will be frozen" in browser.get(where, **HTTPS).text
