@@ -22,7 +22,7 @@ from analysis.estimate.estimates import Estimate
 from analysis.estimate.plausibility import Plausibility
 from analysis.estimate.totals import PopulationTotal
 from analysis.privacy.ledger import LEDGERS
-from analysis.study.codebook import Code
+from analysis.study.codebook import AuthorCode, Code
 from analysis.study.label import Fact
 from analysis.survey.json_schema import IDENTIFIER, STRING, Schema, object_of, reference
 from analysis.survey.survey import LONGEST_REQUEST
@@ -266,7 +266,9 @@ def _schemas() -> Schema:
         **survey_schemas(),
         "Estimate": _row(Origin, Estimate, Simulated, asked_for=PopulationTotal),
         "Plausibility": _row(Plausibility),
-        "Code": _row(Code, simulated={"type": ["integer", "null"], "minimum": 0}),
+        "Code": _row(
+            Code, asked_for=AuthorCode, simulated={"type": ["integer", "null"], "minimum": 0}
+        ),
         "Fact": _row(Fact),
         **{
             table.schema: _row(*table.kinds, Simulated)

@@ -10,6 +10,7 @@ from analysis.mechanisms import MECHANISMS
 from analysis.mechanisms.joint_goals import AIMS
 from analysis.mechanisms.together import TOGETHER
 from analysis.survey.batches import PUBLIC, SMALLEST_BATCH, SMALLEST_MINIMUM
+from analysis.survey.codes import CODES, LONGEST, MOST_DIGITS
 from analysis.survey.digest import NOTE
 from analysis.survey.json_schema import (
     IDENTIFIER,
@@ -30,6 +31,16 @@ HASH: Schema = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
 WAVE: Schema = {"type": "integer", "minimum": 1, "maximum": 1_000_000}
 _ADDRESS: Schema = {"type": "string", "format": "uri"}
 _DAY: Schema = {"type": "string", "format": "date"}
+_CODE: Schema = {
+    "anyOf": [
+        {"type": "string", "minLength": 1, "maxLength": LONGEST},
+        {
+            "type": "integer",
+            "exclusiveMinimum": -(10**MOST_DIGITS),
+            "exclusiveMaximum": 10**MOST_DIGITS,
+        },
+    ]
+}
 _DIGITS: Schema = {"type": "string", "pattern": "^[0-9]{1,4000}$"}
 _IMAGE: dict[str, Schema] = {
     "type": {"enum": ["image/png", "image/jpeg"]},
@@ -106,6 +117,7 @@ def _survey() -> Schema:
         {
             "languages": {"type": "array", "items": STRING, "minItems": 1, "uniqueItems": True},
             "words": {**_by(_by(_by({"anyOf": [STRING, _by(STRING)]}))), "minProperties": 1},
+            CODES: {**_by(_by(_CODE)), "minProperties": 1},
             "closes": _DAY,
             "delete_reports_after": _DAY,
             "access": {"enum": list(ACCESS)},

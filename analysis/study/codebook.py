@@ -1,7 +1,7 @@
 """The codebook of a survey for readers of its data: wording, codes, mechanisms and ε."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Annotated, Any
 
 from analysis.core.csv_json import REPORT
@@ -17,6 +17,7 @@ from analysis.core.table import (
     ValueLabel,
 )
 from analysis.estimate.columns.of_survey import debiasing, variable
+from analysis.survey.codes import CODES, codes_of
 from analysis.survey.logic import written
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey
@@ -75,6 +76,27 @@ class Code:
         dict[str, Any],
         "Encoder and channel with their whole numbers, as docs/protocol.md has them.",
     ]
+
+
+@dataclass(frozen=True)
+class AuthorCode:
+    """A column that only the codebook of a survey with codes has."""
+
+    author_code: Annotated[str | int | None, "Code of the value in the survey file, if any."]
+
+
+def codebook_table(
+    survey: Survey, corrected: Sequence[Survey] = ()
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return the rows of the codebook and its columns, with the author's codes if there are any."""
+    rows = [asdict(code) for code in codebook(survey, corrected)]
+    columns = [field.name for field in fields(Code)]
+    if CODES not in survey.spec:
+        return rows, columns
+    for row in rows:
+        code = codes_of(survey.spec, row["question"]).get(row["value"])
+        row |= asdict(AuthorCode(code))
+    return rows, [*columns, *(field.name for field in fields(AuthorCode))]
 
 
 def codebook(survey: Survey, corrected: Sequence[Survey] = ()) -> list[Code]:

@@ -12,6 +12,7 @@ from analysis.core.domain import NO_ANSWER, Estimand
 from analysis.core.reports import Reports
 from analysis.estimate.columns.of_survey import columns_of, debiasing, variable
 from analysis.study.codebook import codebook
+from analysis.survey.codes import Code, codes_of
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey
 
@@ -43,6 +44,8 @@ class ReportColumn:
         report itself.
     values : mapping
         The texts of the report's symbols, if each symbol stands for a value.
+    codes : mapping
+        The author's codes of these symbols, as far as there are any.
     """
 
     name: str
@@ -51,6 +54,7 @@ class ReportColumn:
     place: int | None = None
     weigh: Callable[[Reports], NDArray[np.float64]] | None = None
     values: Mapping[int, str] = field(default_factory=dict)
+    codes: Mapping[int, Code] = field(default_factory=dict)
 
     @property
     def is_noisy(self) -> bool:
@@ -70,16 +74,22 @@ class ReportColumn:
 
 def report_columns(survey: Survey) -> list[ReportColumn]:
     """Return the columns of a survey's reports: first all reports, and then their weights."""
-    codes = codebook(survey)
+    rows = codebook(survey)
     noisy = [
         ReportColumn(
             f"{REPORT}{variable(question.id)}",
             f"NOISY report, do not tabulate: {survey.wording(question)}",
             question,
             values={
-                code.code: f"reports: {code.label}"
-                for code in codes
-                if code.question == question.id and code.code is not None
+                row.code: f"reports: {row.label}"
+                for row in rows
+                if row.question == question.id and row.code is not None
+            },
+            codes={
+                row.code: codes[row.value]
+                for codes in [codes_of(survey.spec, question.id)]
+                for row in rows
+                if row.question == question.id and row.code is not None and row.value in codes
             },
         )
         for question in survey.questions

@@ -12,6 +12,7 @@ from analysis.core.domain import Domain
 from analysis.core.epsilon import MICRO
 from analysis.core.errors import SurveyError, shown
 from analysis.survey.batches import read_results
+from analysis.survey.codes import taken_out
 from analysis.survey.digest import NOTE, groups_of
 from analysis.survey.document import Table, plain, read_toml
 from analysis.survey.freeze import freeze
@@ -91,6 +92,7 @@ def spec_of(table: Table) -> dict[str, Any]:
     spec |= read_study(table) | _read_days(table) | _read_access(table) | read_words(table)
     together = Together(table)
     spec["questions"] = _read_entries(table, together)
+    spec |= taken_out(spec["questions"])
     if together.specs:
         spec["together"] = together.specs
     questions = asked_in(spec)

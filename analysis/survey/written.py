@@ -8,6 +8,7 @@ from typing import Any
 
 from analysis.core.memory import NEW_MEMORY
 from analysis.mechanisms import MECHANISMS
+from analysis.survey.codes import put_back
 from analysis.survey.digest import NOTE
 from analysis.survey.document import Table, exact
 from analysis.survey.kinds import KINDS
@@ -50,7 +51,8 @@ def survey_tables(survey: Survey, names: bool = False) -> tuple[dict[str, Any], 
     }
     drawn = {name for table in spec.get("together", ()) for name in table["questions"]}
     tables["questions"] = [
-        _entry(entry, entry["id"] in drawn, names, files) for entry in spec["questions"]
+        _entry(put_back(spec, entry), entry["id"] in drawn, names, files)
+        for entry in spec["questions"]
     ]
     if "together" in spec:
         tables["together"] = [dict(table) for table in spec["together"]]

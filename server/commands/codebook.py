@@ -54,7 +54,7 @@ def codebook_(
 ) -> None:
     """Print wording, codes, mechanism and ε of each question, a row for each value."""
     from analysis.estimate.totals import check_population
-    from analysis.study.codebook import Code, codebook
+    from analysis.study.codebook import codebook_table
     from analysis.study.label import Fact, label
     from analysis.study.methods import methods
 
@@ -79,5 +79,5 @@ def codebook_(
             click.echo(methods(wave.survey, wave.number, estimates, how, population))
         else:
             simulated = {"simulated": wave.simulated}
-            codes = [asdict(code) | simulated for code in codebook(wave.survey, wave.pooled)]
-            print_table(codes, [*(field.name for field in fields(Code)), *simulated], form)
+            codes, columns = codebook_table(wave.survey, wave.pooled)
+            print_table([code | simulated for code in codes], [*columns, *simulated], form)

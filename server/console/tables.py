@@ -11,7 +11,7 @@ from analysis.estimate.estimates import ESTIMATE_COLUMNS, estimate_rows
 from analysis.estimate.plausibility import PLAUSIBILITY_COLUMNS
 from analysis.estimate.totals import TOTAL_COLUMNS, totals, with_totals
 from analysis.privacy.ledger import COLUMNS_BY, DELTA, ledger_rows
-from analysis.study.codebook import Code, codebook
+from analysis.study.codebook import codebook_table
 from analysis.study.label import Fact, label
 from analysis.study.methods import methods
 from server import access
@@ -79,9 +79,8 @@ def get_plausibility(survey_id: str, form: str) -> Response:
 def get_codebook(survey_id: str, form: str) -> Response:
     wave = asked_wave(survey_id)
     made_up = {"simulated": wave.simulated if wave.shown else None}
-    codes = codebook(wave.survey, wave.pooled)
-    columns = [*(field.name for field in fields(Code)), *made_up]
-    text = pieces([asdict(code) | made_up for code in codes], columns, form)
+    codes, columns = codebook_table(wave.survey, wave.pooled)
+    text = pieces([code | made_up for code in codes], [*columns, *made_up], form)
     return send_table(text, form, survey_id, f"codebook-{wave.survey.version[:8]}")
 
 

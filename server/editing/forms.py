@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from analysis.survey.codes import CODE
 from analysis.survey.digest import NOTE
 from server.editing.fields import (
     Condition,
@@ -19,7 +20,7 @@ from server.editing.fields import (
     Ticks,
     Untick,
 )
-from server.editing.options import Options
+from server.editing.options import Options, Points
 
 #: A field that is not stored: it allows removing the texts in languages that were left out.
 FORGET = "forget"
@@ -145,7 +146,7 @@ _OWN: dict[str, tuple[Field, ...]] = {
         _SHUFFLED,
     ),
     "scale": (
-        Lines("points", "Points, in order", whole_numbers=True),
+        Points("points", "Points, in order", whole_numbers=True),
         Text(
             "matrix",
             "Text over a grid",
@@ -263,30 +264,31 @@ def in_language(data: Mapping[str, Any], tag: str) -> dict[str, Any]:
 _LISTS = ("options", "items", "points")
 
 
+def _text_of(point: Any) -> Any:
+    """Return the label of a point without a code, in all its languages."""
+    return point if isinstance(point, dict) else str(point)
+
+
 def turned(data: Mapping[str, Any], kind: str, is_drawn_with_others: bool) -> dict[str, Any]:
     """Return a question as one of another kind; keys of both kinds and labels of lists stay."""
     name = data["id"]
     new = begun(kind, name, data["text"])
     known = {field.path for field in fields_of(form_of(kind, is_drawn_with_others))}
     kept = {key: value for key, value in data.items() if key in known or key == "id"}
-    labels = [
-        one["text"] if isinstance(one, dict) else str(one)
+    listed = [
+        one if isinstance(one, dict) and "text" in one else {"text": _text_of(one)}
         for key in _LISTS
         for one in data.get(key, ())
     ]
+    has_codes = any(CODE in one for one in listed)
     for key in _LISTS:
-        if labels and key in new and key not in data:
-            ids = [
-                one.get("id") for k in _LISTS for one in data.get(k, ()) if isinstance(one, dict)
-            ]
-            new[key] = (
-                labels
+        if listed and key in new and key not in data:
+            new[key] = [
+                (one["text"] if not has_codes else {k: v for k, v in one.items() if k != "id"})
                 if key == "points"
-                else [
-                    {"id": ids[at] if ids else f"option-{at + 1}", "text": label}
-                    for at, label in enumerate(labels)
-                ]
-            )
+                else {"id": f"option-{place}", **one}
+                for place, one in enumerate(listed, 1)
+            ]
     if is_drawn_with_others:
         new.pop("epsilon", None)
     return {**new, **kept, "kind": kind}

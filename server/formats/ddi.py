@@ -101,5 +101,7 @@ def _variable(data: Element, table: ReportsTable, number: int, column: ReportCol
         category = SubElement(variable, _tag("catgry"))
         _add(category, "catValu", str(code))
         _add(category, "labl", label)
+        if code in column.codes:
+            _add(category, "txt", f"code in the survey file: {column.codes[code]}")
     kind = "character" if column.kind == "string" else "numeric"
     SubElement(variable, _tag("varFormat"), {"type": kind, "schema": "other"})

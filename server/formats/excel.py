@@ -44,13 +44,16 @@ def write(table: ReportsTable) -> bytes:
             ]
         )
     columns = _sheet(book, "columns", ["column", "question", "label"])
-    values = _sheet(book, "values", ["column", "report", "reads like"])
+    has_codes = any(column.codes for column in table.columns)
+    more = ["code"] if has_codes else []
+    values = _sheet(book, "values", ["column", "report", "reads like", *more])
     for column in table.columns:
         cells = column.name, column.question.id, shortened(column.label, _LONGEST)
         columns.append([_text(columns, cell) for cell in cells])
         for code, told in column.values.items():
             cells = column.name, str(code), shortened(told, _LONGEST)
-            values.append([_text(values, cell) for cell in cells])
+            given = [str(column.codes.get(code, ""))] if has_codes else []
+            values.append([_text(values, cell) for cell in (*cells, *given)])
     about = _sheet(book, "about", ["about this table"])
     for line in (table.title, HOW_TO_USE):
         about.append([_text(about, shortened(line, _LONGEST))])

@@ -28,6 +28,8 @@ def schema_of(table: ReportsTable) -> Any:
         told = {"label": column.label, "noisy": "yes" if column.is_noisy else "no"}
         if column.values:
             told["values"] = json.dumps(column.values, ensure_ascii=False)
+        if column.codes:
+            told["codes"] = json.dumps(column.codes, ensure_ascii=False)
         fields.append(pyarrow.field(column.name, kinds[column.kind], False, told))
     about = {
         "deniable": KIND,

@@ -4,12 +4,11 @@ A script is text that anybody can read before running it, and needs no package o
 """
 
 import re
-from dataclasses import asdict, fields
 from importlib.resources import files
 
 from analysis.core.csv_json import pieces_of_columns, to_text
 from analysis.study.bundle.tables import Together, table_text, together_rows
-from analysis.study.codebook import Code, codebook
+from analysis.study.codebook import codebook_table
 from server.formats.table import ReportsTable
 
 #: All characters except the ASCII ones that have no special meaning within a text of R.
@@ -23,9 +22,7 @@ def write(table: ReportsTable) -> bytes:
     """Return an .R file; sourcing it gives the data frame `study`, and functions for it."""
     functions = (files("analysis.study.bundle") / "study.R").read_text(encoding="utf-8")
     names = [column.name for column in table.columns]
-    codes = to_text(
-        map(asdict, codebook(table.survey)), [each.name for each in fields(Code)], "csv"
-    )
+    codes = to_text(*codebook_table(table.survey), "csv")
     first = "# source() of this file gives the data frame study; read_study() is for bundles.\n#\n"
     parts = [
         first,

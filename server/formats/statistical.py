@@ -6,7 +6,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from analysis.study.report_columns import ReportColumn
 from server.formats.table import ReportsTable, shortened
+
+#: The largest number that Stata takes for a value with a label.
+_LARGEST = 2_147_483_620
 
 
 def labelled(
@@ -23,6 +29,9 @@ def labelled(
     There are no missing codes: "no answer" is a randomized report like any other, and must count.
     An empty text belongs to somebody who was not asked.
 
+    Reports on a question whose options all have whole numbers as codes are these numbers. Other
+    codes stand in the labels of values.
+
     Parameters
     ----------
     table : ReportsTable
@@ -37,9 +46,17 @@ def labelled(
     """
     pandas, pyreadstat = import_module("pandas"), import_module("pyreadstat")
     named = list(zip(names, table.columns, strict=True))
-    frame = pandas.DataFrame(dict(zip(names, table.cells, strict=True)))
+    numbers = {name: _numbers(column) for name, column in named}
+    cells = [
+        [numbers[name][report] for report in np.asarray(found).tolist()] if numbers[name] else found
+        for (name, _), found in zip(named, table.cells, strict=True)
+    ]
+    frame = pandas.DataFrame(dict(zip(names, cells, strict=True)))
     values = {
-        name: {code: shortened(text, longest_value) for code, text in column.values.items()}
+        name: {
+            numbers[name].get(report, report): shortened(text, longest_value)
+            for report, text in _labels(column, bool(numbers[name])).items()
+        }
         for name, column in named
         if column.kind == "integer" and column.values
     }
@@ -53,3 +70,28 @@ def labelled(
             **more,
         )
         return path.read_bytes()
+
+
+def _numbers(column: ReportColumn) -> dict[int, int]:
+    """Return the whole number that stands for each report; {} if reports stand for themselves.
+
+    Reports that no option has, those of no answer, are the first of -1, -2, ... that is no code.
+    """
+    codes = {report: code for report, code in column.codes.items() if isinstance(code, int)}
+    others = [report for report in column.values if report not in codes]
+    is_whole = len(others) <= column.question.spec["no_answer"]
+    is_small = all(-_LARGEST <= code <= _LARGEST for code in codes.values())
+    if column.kind != "integer" or not codes or not is_whole or not is_small:
+        return {}
+    free = next(-number for number in range(1, len(codes) + 2) if -number not in codes.values())
+    return {**codes, **dict.fromkeys(others, free)}
+
+
+def _labels(column: ReportColumn, are_numbers: bool) -> dict[int, str]:
+    """Return the label of each report; codes that are not the reports stand in it."""
+    if are_numbers:
+        return dict(column.values)
+    return {
+        report: f"{text} ({column.codes[report]})" if report in column.codes else text
+        for report, text in column.values.items()
+    }

@@ -41,7 +41,8 @@ def fields(browser: FlaskClient, part: str, address: str = EDIT) -> dict[str, An
     for name, text in re.findall(
         r'<textarea [^>]*name="([^"]*)"[^>]*>(.*?)</textarea>', form, re.S
     ):
-        sent[name] = unescape(text)
+        # Browsers take the first line break of a field away.
+        sent[name] = unescape(text.removeprefix("\n"))
     for name, options in re.findall(r'<select [^>]*name="([^"]*)"[^>]*>(.*?)</select>', form, re.S):
         chosen = re.search(r'<option value="([^"]*)" selected>', options)
         first = re.search(r'<option value="([^"]*)"', options)

@@ -69,6 +69,7 @@ _Q, _R = "survey/questions/1/", "survey/questions/2/"
 #: Changes of `LIMITED`, each with whether the result is sound.
 LIMITS: list[tuple[dict[str, Any], bool]] = [
     ({}, True),
+    ({"survey/codes": {"q": {"a": -88, "b": "B 1"}}}, True),
     ({_Q + "epsilon": 0.9970}, True),
     ({_Q + "epsilon": 0.9969}, False),
     ({_Q + "epsilon": -1}, False),

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from importlib.metadata import version
 from importlib.resources import files
 from typing import Any
@@ -17,13 +16,12 @@ from analysis.study.bundle.tables import (
     TallyCell,
     Together,
     channel_rows,
-    names,
     score_rows,
     table_text,
     tally_rows,
     together_rows,
 )
-from analysis.study.codebook import Code, codebook
+from analysis.study.codebook import codebook_table
 from analysis.study.label import Fact, label
 from analysis.study.methods import methods
 from analysis.study.report_columns import report_cells, report_columns
@@ -49,7 +47,8 @@ def _texts(study: BundledStudy) -> dict[str, str]:
     rows = estimates(survey, tallies, study.conf_level)
     simulated = {"simulated": study.fieldwork.simulated}
     printed = estimate_rows(survey.id, survey.version, study.wave, rows)
-    codes = [asdict(code) | simulated for code in codebook(survey)]
+    codes, columns = codebook_table(survey)
+    codes = [code | simulated for code in codes]
     made = {
         "survey.json": as_json(survey.to_json()),
         "tallies.json": as_json(cells_of(tallies)),
@@ -60,8 +59,8 @@ def _texts(study: BundledStudy) -> dict[str, str]:
         "estimates.csv": to_text(
             [row | simulated for row in printed], (*ESTIMATE_COLUMNS, "simulated"), "csv"
         ),
-        "codebook.csv": to_text(codes, [*names(Code), *simulated], "csv"),
-        "codebook.json": to_text(codes, [*names(Code), *simulated], "json"),
+        "codebook.csv": to_text(codes, [*columns, *simulated], "csv"),
+        "codebook.json": to_text(codes, [*columns, *simulated], "json"),
         "label.csv": table_text(Fact, label(survey, study.fieldwork)),
         "methods.md": f"{methods(survey, study.wave, rows, study.fieldwork)}\n",
         "CITATION.cff": citation(study),

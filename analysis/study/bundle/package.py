@@ -16,10 +16,11 @@ from analysis.study.bundle.archive import DESCRIPTION
 from analysis.study.bundle.croissant import croissant
 from analysis.study.bundle.study import BundledStudy
 from analysis.study.bundle.tables import ChannelRow, Score, TallyCell, Together
-from analysis.study.codebook import Code
+from analysis.study.codebook import AuthorCode, Code
 from analysis.study.label import Fact
 from analysis.study.methods import simulated_of
 from analysis.study.report_columns import HOW_TO_USE, report_columns
+from analysis.survey.codes import CODES
 
 #: A description of each member, and its media type, in the order in which a reader wants them.
 _MEMBERS = {
@@ -164,9 +165,11 @@ def _fields(study: BundledStudy, path: str) -> list[dict[str, str]]:
             }
             for column in report_columns(study.survey)
         ]
+    coded = (AuthorCode,) if Code in _TABLES[path] and CODES in study.survey.spec else ()
+    *kinds, last = _TABLES[path]
     return [
         {"name": name, "type": _TYPES[_plain(hint)], "description": meaning}
-        for name, (hint, meaning) in columns_in(*_TABLES[path]).items()
+        for name, (hint, meaning) in columns_in(*kinds, *coded, last).items()
     ]
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from analysis.core.domain import NO_ANSWER, RESERVED, Categories, Domain
 from analysis.core.errors import SurveyError, shown
+from analysis.survey.codes import check_differ, read_code
 from analysis.survey.document import Table
 from analysis.survey.json_schema import IDENTIFIER, TEXT, TRUE, Schema, object_of
 
@@ -12,7 +13,8 @@ from analysis.survey.json_schema import IDENTIFIER, TEXT, TRUE, Schema, object_o
 class Choice:
     """``kind = "choice"`` with ``options``, a list of ``{id = "...", text = "..."}``.
 
-    With ``random_order``, each device shows them in its own order.
+    With ``random_order``, each device shows them in its own order. An option may have a ``code``,
+    which stays beside it until the survey is frozen.
     """
 
     name = "choice"
@@ -34,8 +36,9 @@ class Choice:
                 raise SurveyError(
                     f"{part.place}: id must be unique in its question, got {shown(name)} twice"
                 )
-            options[name] = {"id": name, "text": part.text("text")}
+            options[name] = {"id": name, "text": part.text("text"), **read_code(part)}
             part.finish()
+        check_differ(table.place, options.values())
         shuffled = {"random_order": True} if table.flag("random_order") else {}
         return {"options": list(options.values()), **shuffled}
 
