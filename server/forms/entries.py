@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from analysis.core.domain import NO_ANSWER, NONE, RESERVED
+from analysis.survey.codes import CODE, Code, is_code, typed_code
 from analysis.survey.digest import NOTE
 from analysis.survey.document import ID
 from server.editing.draft_file import free_id, id_of
@@ -80,6 +81,7 @@ def entry_of(asked: Asked, taken: Collection[str], beside: Sequence[str] = ()) -
     if any(map(answers_in, asked.headings)):
         entry.changes.append(lost("earlier answers are left out of its heading"))
     entry.data = retold(entry.data)
+    _add_codes(entry)
     if asked.kind != NOTE:
         entry.data["epsilon"] = PROPOSED
     return entry
@@ -131,6 +133,38 @@ def _add_points(entry: Entry) -> None:
         _add_options(entry)
     else:
         entry.data["points"] = points
+
+
+def _add_codes(entry: Entry) -> None:
+    """Add the values of the source as codes, where they say something that the ids do not.
+
+    A question whose codes would not differ, from each other and from ids, gets none.
+    """
+    key = next((key for key in ("options", "items", "points") if key in entry.data), "")
+    if not key:
+        return
+    values = [value for value, _ in entry.asked.options]
+    given = entry.data[key]
+    if key == "points":
+        texts = [str(point) for point in given]
+        if values in (texts, [str(place) for place, _ in enumerate(given, 1)]):
+            return
+        given = [{"id": str(place), "text": point} for place, point in enumerate(given, 1)]
+    codes: list[Code | None] = [
+        typed_code(value) if value != option["id"] or key == "points" else None
+        for value, option in zip(values, given, strict=True)
+    ]
+    codes = [code if is_code(code) else None for code in codes]
+    used = {
+        str(one["id"] if code is None else code) for code, one in zip(codes, given, strict=True)
+    }
+    if len(used) < len(given) or not any(code is not None for code in codes):
+        return
+    for code, option in zip(codes, given, strict=True):
+        option |= {} if code is None else {CODE: code}
+    if key == "points":
+        given = [{name: one[name] for name in ("text", CODE) if name in one} for one in given]
+    entry.data[key] = given
 
 
 def _take_apart(entry: Entry) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
+from analysis.survey.codes import CODES, Code, codes_of
 from analysis.survey.digest import NOTE
 from analysis.survey.piping import Piece, pieces
 from analysis.survey.survey import Survey
@@ -30,6 +31,7 @@ class Leaving:
     survey: Survey
     kept: tuple[str, ...] = ()
     changes: dict[str, list[str]] = field(default_factory=dict)
+    _codes: dict[str, Mapping[str, Code]] = field(default_factory=dict)
 
     @property
     def languages(self) -> list[str]:
@@ -57,6 +59,22 @@ class Leaving:
         if entry["kind"] == "yes-no":
             return {answer: self.phrase(f"question.{answer}") for answer in ("yes", "no")}
         return {option["id"]: option["text"] for option in entry.get("options", ())}
+
+    def carry_codes(self, fits: Callable[[str], object], why: str) -> None:
+        """Write the codes of questions in place of ids, where all codes of a question fit.
+
+        Codes that do not fit are left out, and `why` says what the tool cannot have.
+        """
+        for entry in self.survey.spec["questions"]:
+            codes = codes_of(self.survey.spec, entry["id"])
+            if all(fits(str(code)) for code in codes.values()):
+                self._codes[entry["id"]] = codes
+            else:
+                self.change(entry, f"its codes are left out, since {why}")
+
+    def value(self, question: str, option: str) -> Code:
+        """Return what stands for an option there: its code, or its id."""
+        return self._codes.get(question, {}).get(option, option)
 
     def phrase(self, key: str) -> dict[str, str]:
         """Return a phrase of the product in the survey's languages."""
@@ -86,7 +104,7 @@ class Leaving:
         why = "answers are not randomized in another tool: it collects true answers"
         rows = [refused("privacy", "", "ε and mechanisms", why)]
         for key in spec:
-            if key not in ("questions", "privacy"):
+            if key not in ("questions", "privacy", CODES):
                 is_kept = key in self.kept
                 why = "the other tool has no known counterpart"
                 rows.append(

@@ -188,20 +188,20 @@ def test_supported_rows_become_questions(imported: Imported) -> None:
     age = entries["age"]
     assert (age["min"], age["max"], age["integer"]) == (18, 99, True)
     assert age["shows_if"] == "where != 'no-answer' and selected(why, 'sq2')"
-    assert [point["en"] for point in entries["often-am"]["points"]] == [
+    assert [point["text"]["en"] for point in entries["often-am"]["points"]] == [
         *("Not at all", "Now and then", "Every day"),
     ]
     assert entries["often-am"]["matrix"]["en"] == "How often?"
     assert entries["often-am"]["shows_if"] == "age >= 21"
     # The value 2 is the third point.
     assert entries["brand"]["shows_if"] == "often-pm = '3'"
-    assert [point["en"] for point in entries["both-b-2"]["points"]] == ["Little", "Much"]
+    assert [point["text"]["en"] for point in entries["both-b-2"]["points"]] == ["Little", "Much"]
     assert entries["mood"]["shows_if"] == "both-a-1 = '2' or both-b-2 = '2'"
     assert (entries["sums-y"]["min"], entries["sums-y"]["max"]) == (0, 50)
     assert entries["rank"]["kind"] == "rank"
     assert (entries["born"]["min"], entries["born"]["max"]) == (1920, 2010)
     assert entries["sex"]["shows_if"] == "mood = '1' or mood = '2'"
-    assert [point["en"] for point in entries["more-a"]["points"]] == [
+    assert [point["text"]["en"] for point in entries["more-a"]["points"]] == [
         *("Increase", "Same", "Decrease"),
     ]
     assert entries["last"]["text"]["en"] == "Last one about {answer.where|…}?"

@@ -1,6 +1,7 @@
 """A survey as JSON for SurveyJS's Form Library."""
 
 import json
+import re
 from collections.abc import Mapping
 from html import escape
 from typing import Any
@@ -11,6 +12,8 @@ from server.forms.form import Written
 from server.forms.leaving import Block, Leaving, condition_text
 
 _KEPT = ("title", "id", "languages", "introduction", "thanks")
+#: The values that options can have: SurveyJS has its own "none" and "other".
+_CODE = re.compile(r"(?!(none|other)$)[^'\"\\]+")
 
 
 def write(leaving: Leaving) -> Written:
@@ -23,6 +26,7 @@ class _Writer:
 
     def __init__(self, leaving: Leaving) -> None:
         leaving.kept = _KEPT
+        leaving.carry_codes(_CODE.fullmatch, "a value cannot be none or other, or have a quote")
         self._leaving = leaving
         self._spec = leaving.survey.spec
         self._kinds = {entry["id"]: entry["kind"] for entry in self._spec["questions"]}
@@ -98,7 +102,10 @@ class _Writer:
         if element.pop("isRequired", False):
             element["isAllRowRequired"] = True
         labels = self._leaving.labels(first)
-        element["columns"] = [{"value": one, "text": self._text(labels[one])} for one in labels]
+        element["columns"] = [
+            {"value": self._leaving.value(first["id"], one), "text": self._text(labels[one])}
+            for one in labels
+        ]
         element["rows"] = [
             {"value": entry["id"], "text": self._text(entry["text"])} for entry in entries
         ]
@@ -118,7 +125,8 @@ class _Writer:
             entries = self._spec["questions"]
             before = entries[[one["id"] for one in entries].index(entry["id"]) - 1]
             sign = "contains" if before["kind"] == "choices" else "="
-            found["visibleIf"] = f"{{{before['id']}}} {sign} '{entry['namely']}'"
+            option = _literal(self._leaving.value(before["id"], entry["namely"]))
+            found["visibleIf"] = f"{{{before['id']}}} {sign} {option}"
         elif "shows_if" in entry:
             found["visibleIf"] = self._condition(entry["shows_if"])
         return found
@@ -137,7 +145,10 @@ class _Writer:
             return element | {key: usual[key] for key in ("visibleIf",) if key in usual}
         element |= {"title": self._text(entry["text"]), **self._usual(entry)}
         labels = self._leaving.labels(entry)
-        choices = [{"value": one, "text": self._text(text)} for one, text in labels.items()]
+        choices = [
+            {"value": self._leaving.value(entry["id"], one), "text": self._text(text)}
+            for one, text in labels.items()
+        ]
         if kind == "yes-no":
             yes, no = (choice["text"] for choice in choices)
             element |= {"type": "boolean", "labelTrue": yes, "labelFalse": no}
@@ -180,7 +191,14 @@ class _Writer:
         if self._kinds[name] == "yes-no":
             return f"{shown} {first} {'true' if value == 'yes' else 'false'}"
         sign = {"selected": "contains"}.get(first, first)
-        return f"{shown} {sign} " + (f"'{value}'" if isinstance(value, str) else str(value))
+        if isinstance(value, str):
+            value = self._leaving.value(name, value)
+        return f"{shown} {sign} {_literal(value)}"
+
+
+def _literal(value: Any) -> str:
+    """Return a value as conditions have it."""
+    return f"'{value}'" if isinstance(value, str) else str(value)
 
 
 def _joined(text: Any, below: Any) -> Any:

@@ -20,6 +20,8 @@ _TYPES = {
     "choices": "select_multiple", "rank": "rank", "text": "text",
 }  # fmt: skip
 _COLUMNS = ("type", "name", "required", "relevant", "constraint", "appearance", "parameters")
+#: The names that choices can have.
+_CODE = re.compile(r"[^\s'\"]+")
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
@@ -33,6 +35,7 @@ class _Writer:
 
     def __init__(self, leaving: Leaving) -> None:
         leaving.kept = _KEPT
+        leaving.carry_codes(_CODE.fullmatch, "a name cannot have spaces or quotes")
         self._leaving = leaving
         entries = leaving.survey.spec["questions"]
         #: The entries before, by their ids, as far as conditions can name them.
@@ -154,7 +157,10 @@ class _Writer:
     def _list(self, entry: Mapping[str, Any]) -> str:
         """Return the name of the list of a question's options; equal ones share a list."""
         labels = self._leaving.labels(entry)
-        rows = [{"name": name} | self._texts("label", text) for name, text in labels.items()]
+        rows = [
+            {"name": str(self._leaving.value(entry["id"], name))} | self._texts("label", text)
+            for name, text in labels.items()
+        ]
         key = repr(rows)
         if key not in self._lists:
             wanted = "yes_no" if entry["kind"] == "yes-no" else self._names[entry["id"]]
@@ -164,6 +170,7 @@ class _Writer:
 
     def _selected(self, entry: Mapping[str, Any], value: str) -> str:
         name = f"${{{self._names[entry['id']]}}}"
+        value = str(self._leaving.value(entry["id"], value))
         return (
             f"selected({name}, '{value}')" if entry["kind"] == "choices" else f"{name} = '{value}'"
         )
@@ -177,6 +184,8 @@ class _Writer:
         if value in (NO_ANSWER, NONE) and isinstance(value, str):
             # Whoever ticks nothing gives no answer there.
             return f"{shown} {'!=' if first == '!=' else '='} ''"
+        if isinstance(value, str):
+            value = str(self._leaving.value(name, value))
         if first == "selected":
             return f"selected({shown}, '{value}')"
         return f"{shown} {first} " + (f"'{value}'" if isinstance(value, str) else _plain(value))
