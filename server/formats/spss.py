@@ -1,4 +1,4 @@
-"""Files of SPSS: names of at most 64 bytes, labels of 256 and of 120."""
+"""Files of SPSS: names of at most 64 bytes, labels of 256, and of 120 for values."""
 
 from analysis.study.report_columns import HOW_TO_USE
 from server.formats.statistical import labelled

@@ -1,4 +1,4 @@
-"""Files of Stata: names of at most 32 letters, labels of 80."""
+"""Files of Stata: names of at most 32 letters, labels of 80 bytes, and of 32,000 for values."""
 
 from server.formats.statistical import labelled
 from server.formats.table import ReportsTable, Unwritable, shortened
@@ -25,7 +25,7 @@ def write(table: ReportsTable) -> bytes:
         table.names(_LONGEST_NAME),
         "write_dta",
         longest_label=80,
-        longest_value=120,
+        longest_value=32_000,
         file_label=shortened(used, 80),
     )
     # The same reports give the same file, whenever it is made.

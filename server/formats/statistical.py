@@ -1,7 +1,8 @@
 """What files of SPSS and Stata share: labels of variables and of values, written by ReadStat."""
 
 import tempfile
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -53,10 +54,7 @@ def labelled(
     ]
     frame = pandas.DataFrame(dict(zip(names, cells, strict=True)))
     values = {
-        name: {
-            numbers[name].get(report, report): shortened(text, longest_value)
-            for report, text in _labels(column, bool(numbers[name])).items()
-        }
+        name: _labels(column, numbers[name], longest_value)
         for name, column in named
         if column.kind == "integer" and column.values
     }
@@ -87,11 +85,24 @@ def _numbers(column: ReportColumn) -> dict[int, int]:
     return {**codes, **dict.fromkeys(others, free)}
 
 
-def _labels(column: ReportColumn, are_numbers: bool) -> dict[int, str]:
-    """Return the label of each report; codes that are not the reports stand in it."""
-    if are_numbers:
-        return dict(column.values)
-    return {
-        report: f"{text} ({column.codes[report]})" if report in column.codes else text
-        for report, text in column.values.items()
-    }
+def _labels(column: ReportColumn, numbers: Mapping[int, int], longest: int) -> dict[int, str]:
+    """Return labels of at most `longest` bytes that differ, by the numbers that they belong to.
+
+    Codes that are not these numbers stand at the end. So does the number where labels would be the
+    same after their ends are cut off.
+    """
+    ends = {} if numbers else {report: f" ({code})" for report, code in column.codes.items()}
+    cut = {report: _ended(text, ends.get(report, ""), longest)
+           for report, text in column.values.items()}  # fmt: skip
+    often = Counter(cut.values())
+    found = {}
+    for report, text in column.values.items():
+        number = numbers.get(report, report)
+        is_alone = often[cut[report]] == 1
+        found[number] = cut[report] if is_alone else _ended(text, f" ({number})", longest)
+    return found
+
+
+def _ended(text: str, end: str, longest: int) -> str:
+    """Return a text with an end that is never cut off."""
+    return shortened(text, longest - len(end.encode())) + end

@@ -1,7 +1,9 @@
 """The table of reports with its columns whole, and names that other programs take."""
 
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -87,8 +89,44 @@ class ReportsTable:
 
 
 def shortened(text: str, longest: int) -> str:
-    """Return a text of one line that has at most `longest` bytes in UTF-8."""
-    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    """Return a text of one line that has at most `longest` bytes in UTF-8.
+
+    What a reader sees as one letter is there or not, and is never cut in its middle.
+    """
+    kept = (c if c.isprintable() or c in _JOINERS else " " for c in text)
+    line = " ".join("".join(kept).split())
     if len(line.encode()) <= longest:
         return line
-    return line.encode()[: longest - 3].decode(errors="ignore").rstrip() + "…"
+    end = len(line.encode()[: longest - 3].decode(errors="ignore"))
+    while end and _is_within_letter(line, end):
+        end -= 1
+    return line[:end].rstrip() + "…"
+
+
+#: Characters without a width of their own, which decide how their neighbors look.
+_JOINERS = "\u200c\u200d"
+#: The colors of a skin, behind an emoji.
+_SKINS = "\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff"
+
+
+def _is_within_letter(text: str, place: int) -> bool:
+    """Return whether two characters that a reader sees as one letter meet at a place.
+
+    These are marks and vowels at letters, syllables of Indic scripts, joined emoji, and flags. The
+    Unicode Standard (annex 29) has more rules, for old scripts and for letters of Korean in parts.
+    """
+    before, after = text[place - 1], text[place]
+    if after in _JOINERS or before == "\u200d" or unicodedata.combining(before) == _VIRAMA:
+        return True
+    if unicodedata.category(after).startswith("M") or after in _SKINS:
+        return True
+    halves = sum(1 for _ in takewhile(_is_half_flag, reversed(text[:place])))
+    return halves % 2 == 1 and _is_half_flag(after)
+
+
+def _is_half_flag(letter: str) -> bool:
+    return "\U0001f1e6" <= letter <= "\U0001f1ff"
+
+
+#: The class of marks that join a consonant to the next one.
+_VIRAMA = 9
