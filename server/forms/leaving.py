@@ -11,7 +11,7 @@ from typing import Any
 
 from analysis.survey.codes import CODES, Code, codes_of
 from analysis.survey.digest import NOTE
-from analysis.survey.piping import Piece, pieces
+from analysis.survey.piping import NONE_YET, Piece, pieces
 from analysis.survey.survey import Survey
 from server.forms.change import in_order, lost
 from server.forms.form import CHANGED, Row, refused
@@ -31,6 +31,8 @@ class Leaving:
     survey: Survey
     kept: tuple[str, ...] = ()
     changes: dict[str, list[str]] = field(default_factory=dict)
+    #: What is different in keys of the study that are kept, by key.
+    study: dict[str, str] = field(default_factory=dict)
     _codes: dict[str, Mapping[str, Code]] = field(default_factory=dict)
 
     @property
@@ -67,9 +69,10 @@ class Leaving:
         """
         for entry in self.survey.spec["questions"]:
             codes = codes_of(self.survey.spec, entry["id"])
-            if all(fits(str(code)) for code in codes.values()):
+            if codes and all(fits(str(code)) for code in codes.values()):
                 self._codes[entry["id"]] = codes
-            else:
+                self.change(entry, "its options have their codes in place of their ids")
+            elif codes:
                 self.change(entry, f"its codes are left out, since {why}")
 
     def value(self, question: str, option: str) -> Code:
@@ -105,16 +108,26 @@ class Leaving:
         rows = [refused("privacy", "", "ε and mechanisms", why)]
         for key in spec:
             if key not in ("questions", "privacy", CODES):
-                is_kept = key in self.kept
                 why = "the other tool has no known counterpart"
-                rows.append(
-                    Row(key, "", "study", EXPORTED) if is_kept else refused(key, "", "study", why)
-                )
+                if key not in self.kept:
+                    rows.append(refused(key, "", "study", why))
+                elif key in self.study:
+                    rows.append(Row(key, "", "study", CHANGED, (lost(self.study[key]),)))
+                else:
+                    rows.append(Row(key, "", "study", EXPORTED))
         for entry in spec["questions"]:
             told = [*self.changes.get(entry["id"], [])]
             told += [f"{key} is left out" for key in _LOST if key in entry]
-            if "{" in "".join(piece.words for piece in _words_of(entry)):
+            parts = [*_pieces_of(entry)]
+            if any("{" in part.words for part in parts if part.question is None):
                 told.append("braces in its texts are parentheses, since they would be references")
+            if any(part.words != NONE_YET for part in parts if part.question is not None):
+                told.append("the words in place of an answer that is missing are left out")
+            plain = [
+                option for option in entry.get("options", ()) if option["id"] == option["text"]
+            ]
+            if entry["kind"] == "scale" and plain and len(self.languages) > 1:
+                told.append("its points are known by their places, not by their labels")
             place = f"{'note' if entry['kind'] == NOTE else 'question'} {entry['id']}"
             outcome = CHANGED if told else EXPORTED
             rows.append(Row(place, entry["id"], entry["kind"], outcome, in_order(map(lost, told))))
@@ -163,14 +176,14 @@ class Block:
                 yield matrix, [*entries]
 
 
-def _words_of(entry: Mapping[str, Any]) -> Iterator[Piece]:
-    """Yield the plain words of all texts of a question."""
+def _pieces_of(entry: Mapping[str, Any]) -> Iterator[Piece]:
+    """Yield the words of all texts of a question, and the answers in them."""
     texts = [entry.get(key, "") for key in ("text", "help", "matrix", "section")]
     texts += [option["text"] for option in entry.get("options", ())]
     for text in texts:
         for one in text.values() if isinstance(text, Mapping) else [text]:
-            yield from (piece for piece in pieces(str(one)) if piece.question is None)
+            yield from pieces(str(one))
 
 
 #: Keys of questions that no other tool has.
-_LOST = ("image", "reason", "letters", "epsilon_forever", "stable")
+_LOST = ("image", "reason", "letters", "epsilon_forever", "stable", "aim", "prior", "delta")

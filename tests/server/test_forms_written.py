@@ -164,6 +164,145 @@ def _spaced(value: Any) -> Any:
     return re.sub("[\u00a0\u202f]", " ", value) if isinstance(value, str) else value
 
 
+#: Questions with all that other tools may not have.
+MORE = """
+title = {en = "More", de = "Mehr"}
+id = "more"
+languages = ["en", "de"]
+organisation = "We"
+[[questions]]
+id = "usual"
+kind = "choice"
+text = {en = "Usual?", de = "Üblich?"}
+options = [{id = "a", text = {en = "Yes", de = "Ja"}}, {id = "b", text = {en = "No", de = "Nein"}}]
+reason = "Why not."
+epsilon = 1
+[[questions]]
+id = "points"
+kind = "scale"
+text = "Why {not}?"
+points = [0, 3, 6]
+aim = "mean"
+epsilon = 1
+[[questions]]
+id = "am"
+kind = "scale"
+text = "{answer.usual|Well}, mornings?"
+matrix = "How often?"
+points = ["Never", "Often"]
+required = true
+epsilon = 1
+[[questions]]
+id = "pm"
+kind = "scale"
+text = "Evenings?"
+matrix = "How often?"
+points = ["Never", "Often"]
+epsilon = 1
+[[questions]]
+id = "far"
+kind = "number"
+text = "How far?"
+min = 0
+max = 10
+slider = true
+prior = [1, 2]
+unit = "miles"
+epsilon = 1
+[[questions]]
+id = "name"
+kind = "text"
+text = "Which word?"
+longest = 5
+letters = "abc"
+epsilon = 1
+[[questions]]
+id = "coded"
+kind = "choice"
+text = "Which?"
+options = [{id = "a", text = "A", code = 5}, {id = "b", text = "B", code = 6}]
+epsilon = 1
+[[questions]]
+id = "now"
+kind = "note"
+text = "A note."
+help = "More of it."
+"""
+#: What the report says of a key that does not come back, if not the key itself.
+TOLD = {
+    "kind": "it would be read as a yes-no question",
+    "memory": "epsilon_forever is left out",
+    "step": "its step",
+    "matrix": "the text over its grid is left out",
+}
+#: Words in the report for what can happen to a text, to an id, and to options.
+CHANGED_TEXTS = (
+    "braces in its texts",
+    "the words in place of an answer",
+    "help is part of its text",
+)
+CHANGED_OPTIONS = ("their codes in place of their ids", "known by their places", "yes-no question")
+
+
+def _same(value: Any, languages: list[str]) -> Any:
+    """Return the same with plain texts where all languages have the same text."""
+    if isinstance(value, list):
+        return [_same(one, languages) for one in value]
+    if isinstance(value, dict) and value and value.keys() <= {*languages}:
+        return value if len({*value.values()}) > 1 else next(iter(value.values()))
+    if isinstance(value, dict):
+        return {key: _same(one, languages) for key, one in value.items()}
+    return value
+
+
+@pytest.mark.parametrize("tool", WRITTEN)
+@pytest.mark.parametrize("name", ["all", "more", *SURVEYS])
+def test_each_key_comes_back_or_is_in_the_report(name: str, tool: str) -> None:
+    texts = {"all": ALL, "more": MORE}
+    given = (
+        survey_of(parsed(texts[name], name), name, Path("."))
+        if name in texts
+        else survey_named(name)
+    )
+    written = write_form(given, tool)
+    found = read_form(written.content, f"back{WRITTEN[tool][0]}", tool)
+    returned = survey_of(parsed(found.toml, "x"), "x", Path("."))
+    rows = {row.row: row for row in written.rows}
+    languages = given.spec.get("languages", [])
+    for key, value in given.spec.items():
+        if key not in ("questions", "codes") and value != returned.spec.get(key):
+            assert rows[key].outcome in ("refused", "changed"), key
+    pairs = [*zip(given.spec["questions"], returned.spec["questions"], strict=True)]
+    names = {before["id"]: after["id"] for before, after in pairs}
+    for before, after in pairs:
+        kind = "note" if before["kind"] == "note" else "question"
+        told = rows[f"{kind} {before['id']}"].detail
+        # Every import proposes its own ε, and a tool without ε has no mechanism.
+        for key in {*before, *after} - {"epsilon", "mechanism"}:
+            ours, theirs = (_same(one.get(key), languages) for one in (before, after))
+            if key == "shows_if":
+                ours = json.loads(_renamed(json.dumps(ours), names))
+            if ours == theirs:
+                continue
+            if key == "id":
+                assert re.search(r"its name is|it is a row of", told)
+            elif key in ("text", "help", "matrix") and any(one in told for one in CHANGED_TEXTS):
+                continue
+            elif key == "options":
+                assert any(one in told for one in CHANGED_OPTIONS), (before["id"], told)
+            elif key == "shows_if":
+                assert "none of these and no answer are the same" in told
+            else:
+                assert TOLD.get(key, key) in told, (before["id"], key, told)
+
+
+def _renamed(text: str, names: dict[str, str]) -> str:
+    """Return a condition with the ids that came back."""
+    for old, new in names.items():
+        text = text.replace(f'"{old}"', f'"{new}"')
+    return text
+
+
 def test_everything_comes_back_from_an_xlsform() -> None:
     given, found = survey(), back(survey(), "xlsform")
     returned = survey_of(parsed(found.toml, "x"), "x", Path("."))

@@ -11,7 +11,7 @@ from server.editing.draft_file import free_id
 from server.forms.form import Written
 from server.forms.leaving import Block, Leaving, condition_text
 
-_KEPT = ("title", "id", "languages", "introduction", "thanks")
+_KEPT = ("title", "languages", "introduction", "thanks")
 #: The values that options can have: SurveyJS has its own "none" and "other".
 _CODE = re.compile(r"(?!(none|other)$)[^'\"\\]+")
 
@@ -91,6 +91,9 @@ class _Writer:
                 found.append(self._matrix(matrix, entries))
                 continue
             for entry in entries:
+                if matrix is not None:
+                    told = "the text over its grid is left out, since its rows are not asked alike"
+                    self._leaving.change(entry, told)
                 found.append(self._element(entry))
         return found
 
@@ -162,8 +165,11 @@ class _Writer:
             element |= self._number(entry)
         else:
             element["type"] = "text"
+            element["maxLength"] = entry["longest"]
+            self._leaving.change(entry, f"its longest, {entry['longest']}, is a limit of typing")
             if "candidates" in entry:
                 element["dataList"] = [str(one) for one in entry["candidates"]]
+                self._leaving.change(entry, "its candidates are suggestions: any text is taken")
         if kind == "choices":
             element |= {"showNoneItem": True, "noneText": self._phrase("question.none")}
             if entry["at_most"] < len(entry["options"]):

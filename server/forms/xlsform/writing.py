@@ -11,7 +11,7 @@ from openpyxl.worksheet.worksheet import Worksheet
 from analysis.core.domain import NO_ANSWER, NONE
 from analysis.survey.logic import written
 from server.editing.draft_file import free_id
-from server.forms.form import Written
+from server.forms.form import Written, is_yes_no
 from server.forms.leaving import Block, Leaving, condition_text
 
 _KEPT = ("title", "id", "languages")
@@ -46,6 +46,7 @@ class _Writer:
             wanted = name if re.match("[a-z]", name) else f"q-{name}"
             others = {*self._entries, *self._names.values()} - {name}
             self._names[name] = free_id(wanted, others)
+        self._spoken = leaving.survey.spec.get("languages", ())
         self._survey: list[dict[str, str]] = []
         self._choices: list[dict[str, str]] = []
         #: The name of the list of each set of options.
@@ -61,6 +62,8 @@ class _Writer:
         languages = self._leaving.languages
         settings = {"form_title": next(iter(title.values())), "form_id": spec["id"]}
         if languages != [""]:
+            if len({*title.values()}) > 1:
+                self._leaving.study["title"] = "it is in the first language alone"
             settings["default_language"] = _named(languages[0])
         labels = [self._column(key, tag) for key in ("label", "hint") for tag in languages]
         book = openpyxl.Workbook()
@@ -131,6 +134,12 @@ class _Writer:
             row["constraint"] = f"count-selected(.) <= {entry['at_most']}"
         if entry.get("random_order"):
             row["parameters"] = "randomize=true"
+        if kind == "text":
+            row["constraint"] = f"string-length(.) <= {entry['longest']}"
+            self._leaving.change(entry, f"its longest, {entry['longest']}, is a constraint")
+        options = [*self._leaving.labels(entry).items()]
+        if kind in ("choice", "scale") and is_yes_no(options, self._spoken):
+            self._leaving.change(entry, "it would be read as a yes-no question")
         if "candidates" in entry:
             number = len(entry["candidates"])
             self._leaving.change(entry, f"its {number} candidates are left out: any text is taken")
@@ -149,6 +158,8 @@ class _Writer:
         if entry.get("slider") and step:
             parameters = f"start={_plain(low)} end={_plain(high)} step={_plain(step)}"
             return {"type": "range", "parameters": parameters}
+        if entry.get("slider"):
+            self._leaving.change(entry, "its slider is left out, since a slider needs a step")
         if step not in (None, 1):
             self._leaving.change(entry, f"its step, {_plain(step)}, is left out")
         kind = "decimal" if step is None or step != int(step) else "integer"
