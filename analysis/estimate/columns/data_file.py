@@ -158,7 +158,12 @@ def _of_table(path: Path, table: _Table, designs: Designs, used: Sequence[str] |
     return Data(measured, known, sample, len(rows) - len(kept), lines)
 
 
-def _table(path: Path) -> _Table:
+def header_of(path: Path) -> list[str]:
+    """Return the names of a file's columns; errors are those of `read_data`."""
+    return _table(path, header_alone=True)[0]
+
+
+def _table(path: Path, header_alone: bool = False) -> _Table:
     """Return the header, and each row with the number of the line on which it ends."""
     try:
         with open_file(path) as file:
@@ -170,7 +175,7 @@ def _table(path: Path) -> _Table:
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
         header = [name.strip() for name in next(reader, [])]
-        rows = [(reader.line_num, row) for row in reader if row]
+        rows = [] if header_alone else [(reader.line_num, row) for row in reader if row]
     except csv.Error as error:
         raise DataError(f"{path}: line {reader.line_num}: not CSV: {error}") from None
     if not any(header):

@@ -32,7 +32,7 @@ from analysis.study.sources import (
     Source,
     Together,
 )
-from analysis.study.sources.names import names_in, spelled
+from analysis.study.sources.names import names_in, quoted, spelled
 from analysis.study.tally import Tally
 from analysis.study.tally.pairs import MOST, CountedRows
 from analysis.study.verbs.estimate import Estimates
@@ -137,6 +137,8 @@ class Wave(Source):
         return self.survey.access == "panel" or asked.memo is not None
 
     def modelled(self, formula: str, more: Iterable[str], robust: bool) -> Modelled:
+        own = [name for question in self.survey.questions for name in column_names(question)]
+        formula = quoted(formula, [*own, *map(variable, own)])
         names = names_in(formula)
         columns, notes = self.columns(names)
         return Modelled(

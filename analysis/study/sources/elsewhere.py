@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from analysis.core.errors import DataError
 from analysis.estimate.columns import Column, from_matrix
-from analysis.estimate.columns.data_file import Data, read_data, read_each, read_two
+from analysis.estimate.columns.data_file import Data, header_of, read_data, read_each, read_two
 from analysis.estimate.columns.design_file import Designs
 from analysis.estimate.columns.differences import Difference, differences
 from analysis.estimate.columns.measured import IntervalOptions
@@ -28,7 +28,7 @@ from analysis.study.sources import (
     Source,
     Together,
 )
-from analysis.study.sources.names import names_in
+from analysis.study.sources.names import names_in, quoted
 from analysis.study.verbs.estimate import Estimates
 
 
@@ -69,6 +69,8 @@ class Elsewhere(Source):
         return columns_in(together), list(together.notes)
 
     def modelled(self, formula: str, more: Iterable[str], robust: bool) -> Modelled:
+        own = header_of(self._path)
+        formula, *more = (quoted(text, own) for text in (formula, *more))
         used = list(dict.fromkeys(name for text in (formula, *more) for name in names_in(text)))
         table = read_data(self._path, self.designs, used)
         notes = list(_left_out(table))

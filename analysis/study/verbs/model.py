@@ -50,9 +50,10 @@ FIT = (
 class Model(Verb):
     """Print a model of what respondents reported, such as "harassed ~ team".
 
-    In formulas, write _ for each - of a question's id, and question_option for one of several
-    options. Of a survey, both sides are randomized, since the collector knows nothing else about a
-    respondent. A formula is a program: run none that you do not trust.
+    In formulas, write question.option for one of several options. A name that a question has is
+    that question, so "a-b" is not "a" without "b" if there is a question a-b. Of a survey, both
+    sides are randomized, since the collector knows nothing else about a respondent. A formula is a
+    program: run none that you do not trust.
     """
 
     formula: str = argument("FORMULA")
@@ -101,13 +102,14 @@ class Model(Verb):
     def fit(self, modelled: Modelled, level: float, progress: Progress) -> "Regression":
         """Return the model of some columns."""
         from analysis.study.regression import regress
+        from analysis.study.sources.names import quoted
 
         return regress(
             modelled.formula,
             modelled.columns,
             modelled.known,
             family=self.family,
-            offset=self.offset,
+            offset=self.offset and quoted(self.offset, [*modelled.columns, *modelled.known]),
             se=self.errors,
             interval=self.interval,
             no_answer=self.no_answer,
