@@ -143,6 +143,7 @@ _OWN: dict[str, tuple[Field, ...]] = {
     "choices": (
         Options("options", "Options"),
         Number("at_most", "How many may be ticked", "If empty, all; fewer are more precise."),
+        Text("none", "The words of “None of these”, if others are better"),
         _SHUFFLED,
     ),
     "scale": (

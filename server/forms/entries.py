@@ -101,7 +101,9 @@ def _without_none(entry: Entry) -> Mapping[str, str]:
     asked.options = others
     if "at_most" in asked.keys:
         asked.keys["at_most"] = min(asked.keys["at_most"], len(others))
-    entry.changes.append(look(f"“{first(text)}” is the page's own “None of these”"))
+    entry.data["none"] = text
+    change = harmless if asked.none else look
+    entry.changes.append(change(f"“{first(text)}” cannot be ticked beside others"))
     return {value: NONE}
 
 

@@ -32,6 +32,7 @@ epsilon = 2
 id = "bits"
 kind = "choices"
 text = "What was cold?"
+none = "Nothing was cold"
 options = [{OPTIONS}]
 required = true
 mechanism = "multihot"
@@ -114,7 +115,7 @@ def test_every_kind_is_answered_reviewed_and_stored(device: Device, collector: C
     assert shown == {
         "Did you eat here?": "Yes",
         "What did you have?": "Ale, Bun",
-        "What was cold?": "None of these",
+        "What was cold?": "Nothing was cold",
         "How often do you come?": "Often",
         "What do you like best?": "1. Cod, 2. Ale, 3. Bun",
         "And the other way round?": "No answer",

@@ -188,8 +188,8 @@ def test_the_option_that_none_is_true_is_that_of_the_page(tree: list[Any], condi
         assert written_condition(second["shows_if"]) == condition
     else:
         assert second["namely"] == "x"
-    assert "“None of the above” is the page's own “None of these”" in found.rows[0].detail
-    assert (found.rows[0].outcome, found.rows[0].weight) == ("changed", "look")
+    assert "“None of the above” cannot be ticked beside others" in found.rows[0].detail
+    assert (found.rows[0].outcome, found.rows[0].weight) == ("imported", "harmless")
 
 
 def test_the_option_that_none_is_true_stays_where_it_is_needed() -> None:

@@ -106,7 +106,7 @@ def test_codes_give_the_order_of_a_scale_and_what_is_no_point(
     rows = [f"s | {value} | {label}" for value, _, label in listed]
     found = read_rows(survey, "\n".join(["list_name | name | label", *rows, "yn|1|a", "yn|2|b"]))
     one = questions(found)["one"]
-    assert one["points"] == points
+    assert [point["text"] if "code" in point else point for point in one["points"]] == points
     row = told_of(found, "one")
     assert ("required" in one) is (len(points) == len(listed))
     assert ("no point" in row.detail) is (len(points) < len(listed))
@@ -179,7 +179,8 @@ def test_constraints_on_ticks_are_read_or_named(
     assert len(one["options"]) == 4 - none
     assert one.get("at_most") == most
     row = told_of(found, "one")
-    assert ("None of these" in row.detail) is none
+    assert one.get("none") == ("Z" if none else None)
+    assert ("“Z” cannot be ticked beside others" in row.detail) is none
     assert lost in row.detail
     assert (row.weight == "lost") is bool(lost)
     assert questions(found)["two"]["shows_if"] == f"selected(one, '{'none' if none else 'z'}')"

@@ -141,7 +141,8 @@ def test_answers_beside_a_scale_are_kept_as_points_if_somebody_says_so(
         answer = post(browser, "/surveys/new", **sent)
         name = f"form{is_kept:d}"
         assert answer.location == f"/surveys/{name}/history#imported"
-        assert draft(toml(store, name)).data("question/often")["points"] == points
+        found = draft(toml(store, name)).data("question/often")["points"]
+        assert [one["text"] if is_kept else one for one in found] == points
         told = browser.get(f"/surveys/{name}/history", **HTTPS).text
         link = f'<a href="/surveys/{name}/edit?part=question/often">How often?</a>'
         assert ("Look at it (1)" in told, link in told) == (not is_kept, not is_kept)

@@ -5,7 +5,7 @@ from typing import Any
 
 from analysis.core.domain import NO_ANSWER, NONE, Sets
 from analysis.survey.document import Table
-from analysis.survey.json_schema import COUNT, Schema
+from analysis.survey.json_schema import COUNT, TEXT, Schema
 from analysis.survey.kinds.choice import Choice, ids_of
 
 #: Multiplication by powers of this number scatters positions, so that neighbors look unrelated.
@@ -15,7 +15,8 @@ _APART = 7
 class Choices(Choice):
     """``kind = "choices"`` with ``options``, and ``at_most``, the most that may be ticked.
 
-    An answer is the ids of the ticked options, joined by ``|``. "none" is an answer of its own.
+    An answer is the ids of the ticked options, joined by ``|``. "none" is an answer of its own, for
+    which the key ``none`` can have other words than the page.
     """
 
     name = "choices"
@@ -30,16 +31,18 @@ class Choices(Choice):
             f"a whole number from 1 to {options}, the number of options",
             default=options,
         )
-        return frozen
+        words = table.text("none", default=None)
+        return frozen if words is None else {**frozen, "none": words}
 
     def written(self, question: dict[str, Any]) -> dict[str, Any]:
         all_of_them = question["at_most"] == len(question["options"])
         at_most = {} if all_of_them else {"at_most": question["at_most"]}
-        return {**super().written(question), **at_most}
+        words = {"none": question["none"]} if "none" in question else {}
+        return {**super().written(question), **at_most, **words}
 
     def schema(self) -> tuple[Schema, Schema]:
         required, optional = super().schema()
-        return required | {"at_most": COUNT}, optional
+        return required | {"at_most": COUNT}, optional | {"none": TEXT}
 
     def domain(self, question: dict[str, Any]) -> Sets:
         return Sets(ids_of(question), question["at_most"], question["no_answer"])
@@ -81,4 +84,4 @@ class Choices(Choice):
         return "|".join(ticked[: question["at_most"]]) or NONE
 
     def labels(self, question: dict[str, Any]) -> dict[str, Any]:
-        return {NONE: "None of these", **super().labels(question)}
+        return {NONE: question.get("none", "None of these"), **super().labels(question)}

@@ -171,7 +171,8 @@ class _Writer:
                 element["dataList"] = [str(one) for one in entry["candidates"]]
                 self._leaving.change(entry, "its candidates are suggestions: any text is taken")
         if kind == "choices":
-            element |= {"showNoneItem": True, "noneText": self._phrase("question.none")}
+            words = self._text(entry["none"]) if "none" in entry else self._phrase("question.none")
+            element |= {"showNoneItem": True, "noneText": words}
             if entry["at_most"] < len(entry["options"]):
                 element["maxSelectedChoices"] = entry["at_most"]
         return element

@@ -132,6 +132,8 @@ class _Writer:
             row["appearance"] = "likert"
         if kind == "choices" and entry["at_most"] < len(entry["options"]):
             row["constraint"] = f"count-selected(.) <= {entry['at_most']}"
+        if "none" in entry:
+            self._leaving.change(entry, f"its answer “{_first(entry['none'])}” is to tick nothing")
         if entry.get("random_order"):
             row["parameters"] = "randomize=true"
         if kind == "text":
