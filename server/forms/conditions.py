@@ -163,7 +163,7 @@ def in_our_terms(tree: list[Any], earlier: Mapping[str, Known], notes: list[str]
             return NEVER if inner == ALWAYS else ALWAYS
         if inner[0] in ("=", "!="):
             return ["!=" if inner[0] == "=" else "=", *inner[1:]]
-        return ["not", inner]
+        return inner[1] if inner[0] == "not" else ["not", inner]
     if first in ("and", "or"):
         neutral, decided = (ALWAYS, NEVER) if first == "and" else (NEVER, ALWAYS)
         parts = [in_our_terms(part, earlier, notes) for part in rest]

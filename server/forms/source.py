@@ -54,6 +54,13 @@ class Given(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self._content)
 
+    def repeat(self, first: "Given") -> None:
+        """Count the values as read that are the same in another table, where they are read."""
+        for key in [*self._unread]:
+            is_read = key in first and key not in first._unread
+            if is_read and first._content[key] == self._content[key]:
+                del self._unread[key]
+
     def left(self) -> "Iterator[Leaf]":
         """Yield the values that nobody has read, but for those of parts with a row of their own."""
         for key, value in self._content.items():
@@ -121,8 +128,9 @@ class Declared:
     ----------
     tool : str
         The name of a file in ``server/forms/declared``. Its table `harmless` has reasons, each with
-        the keys by the names of their parts. `look`, `lost` and `slight` have words by names and
-        keys. Everything else is lost, or to be looked at if `unknown` says so.
+        the keys by the names of their parts; ``key=value`` is harmless with this value alone.
+        `look`, `lost` and `slight` have words by names and keys. Everything else is lost, or to be
+        looked at if `unknown` says so.
     """
 
     def __init__(self, tool: str) -> None:
@@ -142,11 +150,15 @@ class Declared:
             for key, words in keys.items()
         }
 
+    def allows(self, leaf: Leaf) -> bool:
+        """Return whether a value may be left out without a word."""
+        return leaf.name in self.harmless or f"{leaf.name}={leaf.value}" in self.harmless
+
     def changes(self, part: Given) -> tuple[Change, ...]:
         """Return what is left out of a part, a sentence for each name."""
         found: dict[str, list[str]] = {}
         for leaf in part.left():
-            if leaf.name not in self.harmless:
+            if not self.allows(leaf):
                 found.setdefault(leaf.name, []).append(leaf.shown)
         return tuple(self._told(name, values) for name, values in found.items())
 
@@ -157,5 +169,5 @@ class Declared:
 
     def going_with(self, part: Given) -> tuple[Change, ...]:
         """Return what nobody has read of a part that is refused, by its keys alone."""
-        keys = dict.fromkeys(leaf.key for leaf in part.left() if leaf.name not in self.harmless)
+        keys = dict.fromkeys(leaf.key for leaf in part.left() if not self.allows(leaf))
         return (lost(f"with it: {', '.join(keys)}"),) if keys else ()

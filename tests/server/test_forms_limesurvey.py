@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from html import escape
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -47,6 +48,9 @@ QUESTIONS = [
      {"em_validation_q": "1 == 1"}, [], []),
     ("?", "odd", "Odd", "", "N", "N", {}, [], []),
 ]  # fmt: skip
+#: Settings and texts of the survey.
+SETTINGS = {"format": "G"}
+SAID = {"surveyls_welcometext": "Hello", "surveyls_endtext": "<b>Thanks</b>"}
 GERMAN = {"Do you smoke?": "Rauchen Sie?", "At home": "Zu Hause", "Habits": "Gewohnheiten"}
 
 
@@ -63,11 +67,24 @@ def _rows(table: str, rows: Sequence[Mapping[str, object]]) -> str:
     return f"<{table}><fields/><rows>{cells}</rows></{table}>"
 
 
-def structure(modern: bool = True) -> bytes:
+def structure(
+    modern: bool = True,
+    asked: Sequence[Any] = QUESTIONS,
+    settings: Mapping[str, str] = SETTINGS,
+    said: Mapping[str, str] = SAID,
+    more: str = "",
+) -> bytes:
     """Return a survey structure as LimeSurvey exports it, since version 4 or before."""
-    questions, subquestions, answers, texts, labels, attributes = [], [], [], [], [], []
+    tables: dict[str, list[Mapping[str, object]]] = {
+        "answers": [], "groups": [], "questions": [], "subquestions": [],
+        "question_attributes": [], "question_l10ns": [], "answer_l10ns": [],
+    }  # fmt: skip
+    questions, subquestions, answers = (
+        tables[name] for name in ("questions", "subquestions", "answers")
+    )
+    texts, labels = tables["question_l10ns"], tables["answer_l10ns"]
     number = 100
-    for at, (kind, code, text, relevance, must, other, more, rows, options) in enumerate(QUESTIONS):
+    for at, (kind, code, text, relevance, must, other, has, rows, options) in enumerate(asked):
         qid = at + 1
         base = {"qid": qid, "parent_qid": 0, "sid": 9, "gid": 1, "type": kind, "title": code,
                 "relevance": relevance, "mandatory": must, "other": other,
@@ -76,8 +93,8 @@ def structure(modern: bool = True) -> bytes:
             own = {"question": word, "help": "", "language": language}
             questions += [base] if modern and language == "en" else [] if modern else [base | own]
             texts.append({"qid": qid} | own)
-        attributes += [
-            {"qid": qid, "attribute": key, "value": value} for key, value in more.items()
+        tables["question_attributes"] += [
+            {"qid": qid, "attribute": key, "value": value} for key, value in has.items()
         ]
         for row, label, scale in rows:
             number += 1
@@ -106,52 +123,52 @@ def structure(modern: bool = True) -> bytes:
         {"gid": 1, "group_name": word, "description": "", "language": language}
         for language, word in (("en", "Habits"), ("de", german("Habits")))
     ]
-    said = [
-        {"surveyls_language": language, "surveyls_title": title, "surveyls_welcometext": "Hello",
-         "surveyls_endtext": "<b>Thanks</b>"}
+    texts_of = [
+        {"surveyls_language": language, "surveyls_title": title, **said}
         for language, title in (("en", "Smoking"), ("de", "Rauchen"))
-    ]  # fmt: skip
-    tables: dict[str, Sequence[Mapping[str, object]]] = {
-        "answers": answers,
-        "groups": [group] if modern else [group | name for name in names],
-        "questions": questions,
-        "subquestions": subquestions,
-        "question_attributes": attributes,
+    ]
+    tables |= {
+        "groups": [group] if modern else [{**group, **name} for name in names],
+        "group_l10ns": [*names] if modern else [],
         "quota": [{"id": 1, "name": "half"}],
-        "surveys": [{"sid": 9, "language": "en", "additional_languages": "de", "format": "G"}],
-        "surveys_languagesettings": said,
+        "surveys": [{"sid": 9, "language": "en", "additional_languages": "de", **settings}],
+        "surveys_languagesettings": [*texts_of],
     }
-    if modern:
-        tables |= {"answer_l10ns": labels, "question_l10ns": texts, "group_l10ns": names}
+    if not modern:
+        texts.clear()
     head = "<LimeSurveyDocType>Survey</LimeSurveyDocType><languages><language>en</language>"
     rows_of = "".join(_rows(name, rows) for name, rows in tables.items())
     return (
         f'<?xml version="1.0" encoding="UTF-8"?><document>{head}<language>de</language>'
-        f"</languages>{rows_of}</document>"
+        f"</languages>{rows_of}{more}</document>"
     ).encode()
 
 
-def table() -> bytes:
+def table(
+    asked: Sequence[Any] = QUESTIONS,
+    settings: Mapping[str, str] = SETTINGS,
+    said: Mapping[str, str] = SAID,
+    more: Sequence[list[str]] = (),
+) -> bytes:
     """Return the same survey as a table with tabs."""
-    keys = sorted({key for question in QUESTIONS for key in question[6]})
+    keys = sorted({key for question in asked for key in question[6]})
     lines = [["class", "type/scale", "name", "relevance", "text", "help", "language", "validation",
               "mandatory", "other", "default", *keys]]  # fmt: skip
-    for name, text in (("language", "en"), ("additional_languages", "de"), ("admin", "Ada")):
-        lines.append(["S", "", name, "", text])
+    head = {"language": "en", "additional_languages": "de", "admin": "Ada", **settings}
+    lines += [["S", "", name, "", text] for name, text in head.items()]
     for language in ("en", "de"):
         word = german if language == "de" else str
         title = "Rauchen" if language == "de" else "Smoking"
-        said = {"title": title, "welcometext": "Hello", "endtext": "<b>Thanks</b>"}
-        for name, text in said.items():
-            lines.append(["SL", "", f"surveyls_{name}", "", text, "", language])
+        for name, text in {"surveyls_title": title, **said}.items():
+            lines.append(["SL", "", name, "", text, "", language])
         lines.append(["G", "1", word("Habits"), "", "", "", language])
-        for kind, code, text, relevance, must, other, more, rows, options in QUESTIONS:
+        for kind, code, text, relevance, must, other, has, rows, options in asked:
             lines.append(["Q", kind, code, relevance, word(text), "", language, "", must, other, "",
-                          *(more.get(key, "") for key in keys)])  # fmt: skip
+                          *(has.get(key, "") for key in keys)])  # fmt: skip
             for mark, parts in (("SQ", rows), ("A", options)):
                 for part, label, scale in parts:
                     lines.append([mark, str(scale), part, "", word(label), "", language])
-    return "\n".join("\t".join(line) for line in lines).encode("utf-8-sig")
+    return "\n".join("\t".join(line) for line in [*lines, *more]).encode("utf-8-sig")
 
 
 FILES = {"new.lss": structure(), "old.lss": structure(modern=False), "table.txt": table()}
@@ -226,7 +243,7 @@ def test_each_row_is_reported(imported: Imported) -> None:
         assert why in told[code][1]
     assert told["smokes"] == ("imported", "ε = 1 is proposed")
     assert "the function count is not understood" in told["last"][1]
-    assert "its validation is left out" in told["last"][1]
+    assert "its validation 1 == 1 is left out" in told["last"][1]
     assert told["SQ1"] == told["A1"] == ("imported", "")
     named = {row.name for row in imported.rows}
     for question in QUESTIONS:

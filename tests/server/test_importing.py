@@ -226,7 +226,7 @@ def test_impossible_bounds_are_refused() -> None:
 #: numbers.
 UNBOUNDED = {
     "form.lss": (
-        limesurvey.structure().replace(b"max_num_value_n", b"another_attribute"),
+        limesurvey.structure().replace(b"max_num_value_n", b"maximum_chars"),
         ["age", "sums-x", "sums-y", "weight"],
     ),
     "form.qsf": (

@@ -5,35 +5,33 @@ It follows LimeSurvey's manual ("Tab Separated Value survey structure", "Questio
 """
 
 import re
+from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
+from analysis.survey.study_file import is_address
 from server.forms import texts
-from server.forms.change import lost
+from server.forms.change import Change, harmless, lost
 from server.forms.form import (
-    CHANGED,
     Asked,
     Condition,
     Form,
     FormError,
     PartRow,
-    Row,
     condition_of,
     left_out,
 )
 from server.forms.limesurvey import structure, table
-from server.forms.limesurvey.kinds import NAMES, NO_CONDITION, Kinds
-from server.forms.limesurvey.source import Group, Question, Source
+from server.forms.limesurvey.kinds import NO_CONDITION, Kinds
+from server.forms.limesurvey.relevance import by_scenario
+from server.forms.limesurvey.source import Group, Part, Question, Source
+from server.forms.limesurvey.types import NAMES
+from server.forms.source import Given
 
 _PIPE = re.compile(r"\{(?:(\w+)(?:\.(?:shown|NAOK|code|value))?|[^\s{}][^{}]*)\}")
-#: Attributes that are named as changes if they say something.
-_LEFT_OUT = {
-    "em_validation_q": "its validation", "em_validation_sq": "its validation",
-    "array_filter": "the filter of its rows", "array_filter_exclude": "the filter of its rows",
-    "exclude_all_others": "the exclusive option", "default": "its default answer",
-    "min_answers": "the least number of answers", "time_limit": "its time limit",
-    "equals_num_value": "the sum of its numbers", "max_num_value": "the sum of its numbers",
-    "min_num_value": "the sum of its numbers", "code_filter": "the filter of its options",
-}  # fmt: skip
+#: The cells with the names of rows, and with the texts of parts of questions.
+_NAMES = ("title", "code", "group_name")
+_TEXTS = {"subquestions": "question", "answers": "answer"}
 
 
 def is_ours(content: bytes, name: str) -> bool:
@@ -60,60 +58,122 @@ class _Reader:
         self._languages = texts.Languages(_tags(source.languages), _PIPE)
         stem = re.sub(r"\.\w+$", "", name) or "form"
         self.form = Form(stem, stem, languages=self._languages.several)
-        self._kinds = Kinds(self.form, self._languages)
-        self._read_study(source, stem)
-        is_paged = source.settings.get("format", "G") != "A"
+        self._source = source
+        has_scores = source.setting("assessments") == "Y"
+        self._kinds = Kinds(self.form, self._languages, has_scores)
+        self._read_study(stem)
         for number, group in enumerate(source.groups):
-            self._read_group(group, is_paged and number > 0)
-        for place, found, kind, of in source.translations:
-            if of:
-                self.form.items.append(PartRow(place, found, kind, [of]))
-            else:
-                self.form.note(place, found, kind)
-        for place, found, kind, told in source.partly:
-            self.form.items.append(Row(place, found, kind, CHANGED, (lost(told),)))
-        for place, found, kind, why in source.others:
+            self._read_group(group, number)
+        for place, found, kind, why, cells in source.others:
+            self.form.claim(place, cells)
             self.form.refuse(place, found, kind, why)
+        for part in source.parts():
+            self._answer_for(part)
 
-    def _read_study(self, source: Source, stem: str) -> None:
-        given = source.texts
-        title, _ = self._languages.text(given.get("surveyls_title", {}))
+    def _answer_for(self, part: Part) -> None:
+        """Let lines of the report answer for all rows of a part, in all languages."""
+        first = part.lines[0].cells if part.lines else Given({}, "")
+        for line in (*part.lines, *part.others):
+            line.cells.repeat(first)
+            self.form.claim(line.row, line.cells)
+            name = next((line.cells[key] for key in _NAMES if line.cells.get(key)), "")
+            if line.row != part.row and line in part.lines:
+                self.form.items.append(PartRow(line.row, name, line.cells.name, [part.row]))
+            elif line.row != part.row:
+                told = f"the survey does not have its language {line.language}"
+                self.form.refuse(line.row, name, line.cells.name, told)
+        if isinstance(part, Question):
+            self._answer_for_more(part)
+
+    def _answer_for_more(self, question: Question) -> None:
+        """Do so for its attributes, its conditions, and its answers beforehand."""
+        for line in (*question.attributes.lines, *question.attributes.others):
+            line.cells.repeat(question.attributes.lines[0].cells)
+            line.cells.repeat(question.lines[0].cells)  # their relevance, in version 1.92
+            self.form.claim(line.row, line.cells)
+        for cells in question.defaults:
+            self.form.claim(question.row, cells)
+        for line in question.conditions:
+            self.form.claim(line.row, line.cells)
+            self.form.items.append(PartRow(line.row, "", "conditions", question.rows))
+
+    def _read_study(self, stem: str) -> None:
+        source = self._source
+        title, changes = self._told("surveyls_title")
         self.form.title = title or stem
-        welcome = given.get("surveyls_welcometext", {})
-        intro = welcome if any(welcome.values()) else given.get("surveyls_description", {})
-        study = {"introduction": intro, "thanks": given.get("surveyls_endtext", {})}
-        found = {key: self._languages.text(text)[0] for key, text in study.items()}
-        self.form.study = {key: text for key, text in found.items() if text}
+        is_noticed = source.setting("showsurveypolicynotice") in ("1", "2")
+        notice = ("surveyls_policy_notice", "surveyls_policy_notice_label")
+        keys = {
+            "introduction": ("surveyls_description", "surveyls_welcometext"),
+            "consent": notice if is_noticed else (),
+            "thanks": ("surveyls_endtext",),
+        }
+        for key, names in keys.items():
+            found = [self._told(name) for name in names]
+            changes += [change for _, more in found for change in more]
+            there = [text for text, _ in found if text]
+            if there:
+                self.form.study = {**self.form.study, key: _below(there)}
+        url = next(filter(None, source.texts.texts("surveyls_url").values()), "")
+        if is_address(url) and "{" not in url:
+            told, more = self._told("surveyls_urldescription")
+            changes += more
+            words = {"link_text": told} if told else {}
+            self.form.study = {**self.form.study, "link": url, **words}
+        elif url:
+            changes.append(lost(f"the address at its end {url[:60]} is left out"))
+        for line, name, kind in source.study:
+            self.form.claim(line.row, line.cells)
+            mine = changes if line in source.texts.lines[:1] else ()
+            self.form.note(line.row, name, kind, *mine)
+        for cells in source.facts:
+            self.form.claim(source.study[0][0].row if source.study else "survey", cells)
 
-    def _read_group(self, group: Group, starts_page: bool) -> None:
-        title, changes = self._languages.text(group.titles)
-        self.form.headings = [title]
-        self.form.page += starts_page
+    def _told(self, key: str) -> tuple[Any, list[Change]]:
+        """Return a text of the survey, and what is different from the source."""
+        what = key.removeprefix("surveyls_")
+        text, changes = self._languages.text(self._source.texts.texts(key), what)
+        if texts.answers_in(text):
+            changes.append(lost(f"what its {what} says of the respondent is left out"))
+        return text, changes
+
+    def _read_group(self, group: Group, number: int) -> None:
+        setting = self._source.setting
+        title, changes = self._languages.text(group.texts("group_name"))
+        about, more = self._languages.text(group.texts("description"), "description")
+        # B shows both, N the names alone, D the descriptions alone, and X neither.
+        shown = setting("showgroupinfo")
+        self.form.headings = [title if shown not in ("D", "X") else None]
+        self.form.page += number > 0 and setting("format") != "A"
         conditions: list[Condition] = []
-        if group.relevance not in NO_CONDITION:
-            found, untold = condition_of(
-                group.relevance, partial(self._kinds.tree, group.relevance)
-            )
+        relevance = group.get("grelevance")
+        if relevance not in NO_CONDITION:
+            found, untold = condition_of(relevance, partial(self._kinds.tree, relevance))
             conditions.append(found)
             changes += left_out(untold)
-        self.form.note(group.row, str(texts.first(title or ""))[:60], "group", *changes)
-        about, more = self._languages.text(group.descriptions, "description")
-        if about:
+        if group.lines:
+            name = str(texts.first(title or ""))[:60]
+            self.form.note(group.row, name, "group", *changes)
+        if about and shown not in ("N", "X"):
             note = Asked(group.row, f"about-{len(self.form.items)}", "group", "note", about)
             note.changes, note.conditions = more, [*conditions]
             self.form.put(note)
-        for question in group.questions:
+        for place, question in enumerate(group.questions):
+            self.form.page += place > 0 and setting("format") == "S"
             self._read(question, conditions)
 
     def _read(self, question: Question, conditions: list[Condition]) -> None:
         """Read a question, and report on its subquestions and answers."""
         name = NAMES.get(question.type, question.type)
         before = len(self.form.items)
-        text, changes = self._languages.text(question.texts)
+        text, changes = self._languages.text(question.texts("question"))
+        for part in (*question.subquestions, *question.answers):
+            part.said = self._languages.text(part.texts(_TEXTS[part.lines[0].cells.name]))
+            part.get("scale_id")
         asked = Asked(question.row, question.code, name, "", text or question.code)
         asked.changes = changes
         self._add_usual(asked, question, conditions)
-        if question.attributes.get("hidden") == "1":
+        if question.is_on("hidden"):
             why = "it is hidden, and the page sends nothing that respondents do not see"
         else:
             why = self._kinds.fill(asked, question)
@@ -121,30 +181,38 @@ class _Reader:
             del self.form.items[before:]
             self.form.refuse(question.row, question.code, name, why)
         told = {item.row for item in self.form.items[before:]}
-        of = [item.row for item in self.form.items[before:] if isinstance(item, Asked)]
+        question.rows = [item.row for item in self.form.items[before:] if isinstance(item, Asked)]
+        unused = f"it belongs to {question.code}, which is refused"
         for kind, parts in (("subquestion", question.subquestions), ("answer", question.answers)):
             for part in parts:
                 if part.row not in told:
-                    unused = f"it belongs to {question.code}, which is refused"
-                    self.form.items.append(PartRow(part.row, part.code, kind, of, unused))
+                    item = PartRow(part.row, part.code, kind, question.rows, unused)
+                    self.form.items.append(item)
 
     def _add_usual(self, asked: Asked, question: Question, conditions: list[Condition]) -> None:
         """Add what questions of all types have."""
-        hint, more = self._languages.text(question.helps, "help")
+        hint, more = self._languages.text(question.texts("help"), "help")
         asked.changes += more
         if hint:
             asked.keys["help"] = hint
         asked.conditions = [*conditions]
-        if question.relevance not in NO_CONDITION:
-            asked.ask_if(question.relevance, partial(self._kinds.tree, question.relevance))
-        elif question.has_conditions:
-            told = "its conditions are in a separate table, without a relevance equation"
-            asked.ask_all("of LimeSurvey", told)
-        if question.is_required and question.type != "X":
+        relevance = question.get("relevance")
+        if relevance in NO_CONDITION:
+            relevance = by_scenario([line.cells for line in question.conditions])
+        if relevance not in NO_CONDITION:
+            asked.ask_if(relevance, partial(self._kinds.tree, relevance, conditions))
+        must = question.get("mandatory")
+        if must == "Y" and question.type != "X":
             asked.keys["required"] = True
-        gone = [words for key, words in _LEFT_OUT.items() if _says(question.attributes.get(key))]
-        gone += ["the pattern of its answers"] * bool(question.pattern)
-        asked.changes += [lost(f"{words} is left out") for words in dict.fromkeys(gone)]
+        elif must == "S":
+            asked.changes.append(harmless("nobody is reminded to answer it"))
+
+
+def _below(texts: Sequence[Any]) -> Any:
+    """Return texts below each other, in each language."""
+    if isinstance(texts[0], dict):
+        return {tag: "\n\n".join(text[tag] for text in texts) for tag in texts[0]}
+    return "\n\n".join(texts)
 
 
 def _tags(languages: list[str]) -> dict[str, str]:
@@ -154,7 +222,3 @@ def _tags(languages: list[str]) -> dict[str, str]:
         one: texts.tag_of(tag if [*short.values()].count(tag) == 1 else one) or f"qa{chr(97 + at)}"
         for at, (one, tag) in enumerate(short.items())
     }
-
-
-def _says(value: str | None) -> bool:
-    return value not in (None, "", "0", "N")

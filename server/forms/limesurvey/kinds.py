@@ -1,84 +1,74 @@
 """What questions of LimeSurvey become, type by type."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from server.forms import texts
-from server.forms.form import Asked, Form, PartRow, refused
+from server.forms.form import Asked, Condition, Form, PartRow, refused
 from server.forms.json_file import amount
 from server.forms.limesurvey.relevance import Variable, condition
-from server.forms.limesurvey.source import Part, Question
+from server.forms.limesurvey.source import Part, Question, whole
+from server.forms.limesurvey.types import POINTS, REFUSED, unused
+from server.forms.meaning import asks_who, is_none, is_outside, told_in
 
 #: Relevance equations that always hold.
 NO_CONDITION = ("", "1")
 #: The code of the option that a respondent can write.
 _OTHER = "-oth-"
-#: Types that ask nothing that can be randomized, and why.
-_REFUSED = {
-    "T": "free prose cannot be randomized: ask a question with options instead",
-    "U": "free prose cannot be randomized: ask a question with options instead",
-    "|": "files are not collected",
-    "*": "nothing is calculated on the device; compute it from the estimates",
-    "I": "the page has its own choice of languages",
-    ":": "a table of numbers is not asked: ask each row by itself",
-    ";": "a table of texts is not asked: ask each row by itself",
-}
-#: The types, by their letters.
-NAMES = {
-    "1": "array dual scale", "5": "5 point choice", "A": "array 5 point", "B": "array 10 point",
-    "C": "array yes/uncertain/no", "D": "date", "E": "array increase/same/decrease", "F": "array",
-    "G": "gender", "H": "array by column", "I": "language switch", "K": "multiple numerical",
-    "L": "list (radio)", "M": "multiple choice", "N": "numerical", "O": "list with comment",
-    "P": "multiple choice with comments", "Q": "multiple short text", "R": "ranking",
-    "S": "short text", "T": "long text", "U": "huge text", "X": "text display", "Y": "yes/no",
-    "!": "list (dropdown)", ":": "array (numbers)", ";": "array (texts)", "*": "equation",
-    "|": "file upload",
-}  # fmt: skip
-#: The points of scales whose answers LimeSurvey itself has.
-_POINTS = {
-    "5": [(str(number), str(number)) for number in range(1, 6)],
-    "A": [(str(number), str(number)) for number in range(1, 6)],
-    "B": [(str(number), str(number)) for number in range(1, 11)],
-    "C": [("Y", "Yes"), ("U", "Uncertain"), ("N", "No")],
-    "E": [("I", "Increase"), ("S", "Same"), ("D", "Decrease")],
-}
 
 
 class Kinds:
     """Makes questions of LimeSurvey into items of a form, and knows how equations name them."""
 
-    def __init__(self, form: Form, languages: texts.Languages) -> None:
+    def __init__(self, form: Form, languages: texts.Languages, has_scores: bool) -> None:
         self.form = form
         self._languages = languages
+        self._has_scores = has_scores
         self._variables: dict[str, Variable] = {}
 
     def fill(self, asked: Asked, question: Question) -> str:
         """Add a question, or those of its rows, to the form; return why that cannot be."""
-        if question.type in _REFUSED:
-            return _REFUSED[question.type]
+        for key in unused(question, self._has_scores):
+            for part in (question.attributes, *question.answers):
+                part.texts(key)
+        if question.get("relevance") == "0":
+            return "its relevance is 0, so nobody is asked it"
+        if question.type in REFUSED:
+            return REFUSED[question.type]
+        if question.attribute("location_mapservice") not in ("", "0"):
+            return "places are not collected"
         reader = _READERS.get(question.type)
         if reader is None:
             return f"the type {question.type[:20] or '(none)'} is not known here"
         return reader(self, asked, question) or ""
 
-    def tree(self, relevance: str) -> list[Any]:
+    def tree(self, relevance: str, held: Sequence[Condition] = ()) -> list[Any]:
         """Return the tree of an equation; raise `Untold` if it cannot be translated."""
-        return condition(relevance, self._variables)
+        return condition(relevance, self._variables, held)
 
-    def _know(self, question: Question, name: str, part: str = "", ticked: str = "") -> None:
+    def _know(self, question: Question, asked: Asked, part: str = "", ticked: str = "") -> None:
         """Remember which names of equations stand for an answer, or for an option."""
-        variable = Variable(name, ticked or None)
+        variable = Variable(asked, ticked or None)
         self._variables[f"{question.code}_{part}" if part else question.code] = variable
         if question.address:
             self._variables[question.address + part.replace("_", "#")] = variable
 
+    def _text_of(self, question: Question, key: str, asked: Asked, what: str) -> Any:
+        """Return an attribute that is a text, in all languages; None without one."""
+        given = question.attributes.texts(key)
+        if len(given) == 1:
+            given = dict.fromkeys(self._languages.tags, *given.values())
+        text, changes = self._languages.text(given, what)
+        asked.changes += changes
+        return text
+
     def _options(self, parts: list[Part], asked: Asked) -> list[tuple[str, Any]]:
         options = []
         for part in parts:
-            text, changes = self._languages.text(part.texts)
+            text, changes = part.said
             asked.changes += [
                 replace(change, words=f"of its answer {part.code}: {change.words}")
                 for change in changes
@@ -88,10 +78,16 @@ class Kinds:
 
     def _add_other(self, asked: Asked, question: Question) -> None:
         """Add the option that a respondent can write, and the text that says which."""
-        given = texts.plain(question.attributes.get("other_replace_text", ""))[0]
-        same = self._languages.same
-        written = asked.namely(_OTHER, same("Please specify"), f"{asked.name}-other")
-        asked.options.append((_OTHER, same(given or "Other")))
+        languages = self._languages.several
+        given = self._text_of(question, "other_replace_text", asked, "option “other”")
+        written = asked.namely(_OTHER, told_in("specify", languages), f"{asked.name}-other")
+        places = {"beginning": 0}
+        if question.attribute("other_position") == "specific":
+            codes = [code for code, _ in asked.options]
+            after = question.attribute("other_position_code")
+            places = {"specific": codes.index(after) + 1} if after in codes else {}
+        place = places.get(question.attribute("other_position"), len(asked.options))
+        asked.options.insert(place, (_OTHER, given or told_in("other", languages)))
         self.form.put(asked)
         self.form.put(written)
 
@@ -105,28 +101,42 @@ class Kinds:
         asked.kind, asked.options = "choices", self._options(question.subquestions, asked)
         if question.type == "P":
             asked.lose("the comments beside its options are left out")
-        most = question.attributes.get("max_answers", "")
+        most = question.attribute("max_answers")
         if re.fullmatch(r"[1-9]\d{0,3}", most):
             asked.keys["at_most"] = min(int(most), len(asked.options) + question.has_other)
         elif most:
             asked.lose("the most answers, which are calculated, are left out")
         for part in question.subquestions:
-            self._know(question, asked.name, part.code, part.code)
-            if part.relevance not in NO_CONDITION:
-                told = f"the condition {part.relevance[:100]} of the option {part.code} is left out"
+            self._know(question, asked, part.code, part.code)
+            relevance = part.get("relevance")
+            if relevance not in NO_CONDITION:
+                told = f"the condition {relevance[:100]} of the option {part.code} is left out"
                 asked.lose(told)
+        self._exclude(asked, question)
         return self._finish(asked, question)
+
+    def _exclude(self, asked: Asked, question: Question) -> None:
+        """Make the option that excludes all others the page's own, if it means none of them."""
+        excluding = re.split(r"[;,\s]+", question.attribute("exclude_all_others"))
+        alone = [option for option in asked.options if option[0] in excluding]
+        means = [one for one in alone or asked.options if is_none(one[1])]
+        means += [one for one in alone if not is_outside(one[1])]
+        asked.none = means[0] if means else None
+        for option in alone:
+            if option != asked.none:
+                asked.lose(f"that the option {option[0]} excludes all others is left out")
 
     def _finish(self, asked: Asked, question: Question) -> str:
         """Add a question with options, in a random order if it has one, and with another answer."""
         if len(asked.options) + question.has_other < 2:
             return "it has fewer than two options"
-        if question.attributes.get("random_order", "0") not in ("", "0") or (
-            question.attributes.get("answer_order") == "random"
-        ):
+        orders = [question.attribute(key) for key in ("answer_order", "subquestion_order")]
+        if question.is_on("random_order") or "random" in orders:
             asked.keys["random_order"] = True
+        if question.is_on("alphasort") or "alphabetical" in orders:
+            asked.look("that its options are sorted by the alphabet is left out")
         if asked.kind == "choice":
-            self._know(question, asked.name)
+            self._know(question, asked)
         if question.has_other and asked.kind != "rank":
             self._add_other(asked, question)
         else:
@@ -136,26 +146,28 @@ class Kinds:
     def _rank(self, asked: Asked, question: Question) -> str:
         # Until version 6.6 its items were answers, since then they are subquestions.
         asked.kind = "rank"
-        if question.attributes.get("max_answers"):
-            asked.lose("the most answers are left out: all items are put in order")
         asked.options = self._options(question.answers or question.subquestions, asked)
+        for key in ("max_answers", "max_subquestions"):
+            most = question.attribute(key)
+            if most and whole(most) < len(asked.options):
+                asked.lose(f"that at most {most[:60]} items are put in order is left out")
         return self._finish(asked, question)
 
     def _decide(self, asked: Asked, question: Question) -> None:
         asked.kind, asked.options = "yes-no", [("Y", "Yes"), ("N", "No")]
-        self._know(question, asked.name)
+        self._know(question, asked)
         self.form.put(asked)
 
     def _tell_gender(self, asked: Asked, question: Question) -> None:
         asked.kind = "choice"
         asked.options = [("F", self._languages.same("Female")), ("M", self._languages.same("Male"))]
         asked.look("its options are LimeSurvey's own, in English")
-        self._know(question, asked.name)
+        self._know(question, asked)
         self.form.put(asked)
 
     def _rate(self, asked: Asked, question: Question) -> None:
-        asked.kind, asked.options = "scale", list(_POINTS["5"])
-        self._know(question, asked.name)
+        asked.kind, asked.options = "scale", list(POINTS["5"])
+        self._know(question, asked)
         self.form.put(asked)
 
     def _rate_rows(self, asked: Asked, question: Question) -> str:
@@ -164,17 +176,20 @@ class Kinds:
         rows = [part for part in question.subquestions if part.scale == 0]
         if not rows:
             return "it has no rows"
+        if question.type in "CE" and self._languages.several:
+            asked.look("its points are LimeSurvey's own, in English")
         self.form.note(
             question.row, asked.name, asked.type, remark="each of its rows is a question"
         )
+        is_grid = len(rows) > 1
+        self.form.headings += [] if is_grid else [asked.text]
         for scale in scales:
             over = asked.text
             if len(scales) > 1:
                 # Both scales ask the same with other points, so each is a grid of its own.
-                given = question.attributes.get(f"dualscale_header{'AB'[scale]}", "")
-                header = texts.plain(given)[0] or f"({scale + 1})"
-                over = _with(over, header)
-            points: list[tuple[str, Any]] = [*_POINTS.get(question.type, ())]
+                header = self._text_of(question, f"dualscale_header{'AB'[scale]}", asked, "header")
+                over = _joined(over, header or self._languages.same(f"({scale + 1})"), " ")
+            points: list[tuple[str, Any]] = [*POINTS.get(question.type, ())]
             if question.type in "CE":
                 points = [(value, self._languages.same(text)) for value, text in points]
             points = points or self._options(
@@ -183,20 +198,27 @@ class Kinds:
             for part in rows:
                 suffix = f"-{scale + 1}" if len(scales) > 1 else ""
                 row = self._row(asked, part, suffix)
-                row.kind, row.options, row.keys["matrix"] = "scale", points, over
+                row.kind, row.options = "scale", points
+                row.keys |= {"matrix": over} if is_grid else {}
+                both = _parts(row.text, "|")
+                if len(both) > 1:
+                    row.text = _joined(both[0], both[-1], " – ")
+                    row.look("its text has the words at both of its ends")
                 known = f"{part.code}_{scale}" if len(scales) > 1 else part.code
-                self._know(question, row.name, known)
+                self._know(question, row, known)
                 self.form.put(row)
+        del self.form.headings[1:]
         return ""
 
     def _row(self, asked: Asked, part: Part, suffix: str = "") -> Asked:
         """Return a row of a question as a question of its own."""
-        text, changes = self._languages.text(part.texts)
+        text, changes = part.said
         name = f"{asked.name}-{part.code}{suffix}"
         row = Asked(part.row, name, asked.type, "", text or self._languages.same(part.code))
         row.changes, row.conditions = [*asked.changes, *changes], [*asked.conditions]
-        if part.relevance not in NO_CONDITION:
-            row.ask_if(part.relevance, partial(self.tree, part.relevance))
+        relevance = part.get("relevance")
+        if relevance not in NO_CONDITION:
+            row.ask_if(relevance, partial(self.tree, relevance, asked.conditions))
         # Notes on all rows stand at the first row.
         row.keys = {**asked.keys}
         asked.keys.pop("help", None)
@@ -213,6 +235,9 @@ class Kinds:
         self.form.headings.append(asked.text)
         for part in question.subquestions:
             row = self._row(asked, part)
+            ends: list[Any] = []
+            if question.type == "K" and question.is_on("slider_layout"):
+                row.text, *ends = _parts(row.text, question.attribute("slider_separator") or "|")
             why = (
                 self._count_in(row, question)
                 if question.type == "K"
@@ -221,9 +246,11 @@ class Kinds:
             if why:
                 self.form.refuse(part.row, row.name, row.type, why)
                 continue
+            if ends and "min" in row.keys:
+                row.explain_ends(dict(zip((row.keys["min"], row.keys["max"]), ends, strict=False)))
             known += not row.unbounded
             lacking += bool(row.unbounded)
-            self._know(question, row.name, part.code)
+            self._know(question, row, part.code)
             self.form.put(row)
         self.form.headings.pop()
         if lacking and not known:
@@ -238,43 +265,60 @@ class Kinds:
         return self._count_in(asked, question) or self._known(asked, question)
 
     def _known(self, asked: Asked, question: Question) -> str:
-        self._know(question, asked.name)
+        self._know(question, asked)
         self.form.put(asked)
         return ""
 
     def _count_in(self, asked: Asked, question: Question) -> str:
         """Make a question a number, between the bounds that it has; return why it cannot be one."""
-        given = question.attributes
-        is_slider = given.get("slider_layout") == "1"
+        is_slider = question.type == "K" and question.is_on("slider_layout")
         ends = ("slider_min", "slider_max") if is_slider else ("min_num_value_n", "max_num_value_n")
-        low, high = (amount(given.get(key, "")) for key in ends)
+        given = [question.attribute(key) for key in ends]
+        low, high = map(amount, given)
         if is_slider:
             low, high = 0 if low is None else low, 100 if high is None else high
         if low is None or high is None:
-            if all(given.get(key) for key in ends):
+            if all(given):
                 return "its lowest and highest value are calculated: give it numbers"
             asked.count_without_bounds("give it a minimum and a maximum")
         else:
             asked.kind = "number"
             asked.keys |= {"min": low, "max": high}
-        if given.get("num_value_int_only") == "1":
+        if question.is_on("num_value_int_only"):
             asked.keys["integer"] = True
-        step = amount(given.get("slider_accuracy", "")) if is_slider else None
+        step = amount(question.attribute("slider_accuracy")) if is_slider else None
         asked.keys |= ({"slider": True} if is_slider else {}) | ({"step": step} if step else {})
+        self._measure(asked, question)
         return ""
+
+    def _measure(self, asked: Asked, question: Question) -> None:
+        """Make the words behind the field of a number its unit, or else those before it."""
+        before, behind = (
+            self._text_of(question, key, asked, "unit") for key in ("prefix", "suffix")
+        )
+        if behind or before:
+            asked.keys["unit"] = behind or before
+        if before:
+            told = f"the words before its field, “{texts.first(before)}”,"
+            more = f" are left out; behind it stand “{texts.first(behind)}”" if behind else ""
+            asked.look(told + (more or " become its unit, which stands behind it"))
 
     def _type(self, asked: Asked, question: Question) -> str:
         return self._write(asked, question) or self._known(asked, question)
 
     def _write(self, asked: Asked, question: Question) -> str:
-        if question.attributes.get("numbers_only") == "1":
+        if question.is_on("numbers_only"):
             return self._count_in(asked, question)
         asked.kind = "text"
         asked.look("it is asked as a text, of which only frequent answers are found")
+        who = asks_who(asked.text)
+        if who:
+            told = f"it seems to ask who somebody is ({who}): leave it out, or ask something else"
+            asked.look(told)
         return ""
 
     def _date(self, asked: Asked, question: Question) -> str:
-        given = [question.attributes.get(key, "") for key in ("date_min", "date_max")]
+        given = [question.attribute(key) for key in ("date_min", "date_max")]
         years = [re.match(r"(\d{4})(-|$)", one) for one in given]
         if years[0] is None or years[1] is None:
             return "a date needs its first and last day: give it a minimum and a maximum date"
@@ -289,11 +333,20 @@ class Kinds:
         self.form.put(asked)
 
 
-def _with(text: Any, header: str) -> Any:
-    """Return a text with a header behind it, in each language."""
-    if isinstance(text, dict):
-        return {tag: f"{one} {header}" for tag, one in text.items()}
-    return f"{text} {header}"
+def _joined(one: Any, other: Any, between: str) -> Any:
+    """Return two texts as one, in each language."""
+    if isinstance(one, dict):
+        return {tag: f"{text}{between}{other[tag]}" for tag, text in one.items()}
+    return f"{one}{between}{other}"
+
+
+def _parts(text: Any, mark: str) -> list[Any]:
+    """Return the parts between marks that a text has in all its languages, without empty ones."""
+    if not isinstance(text, dict):
+        return [part.strip() for part in text.split(mark) if part.strip()] or [text]
+    found = {tag: _parts(one, mark) for tag, one in text.items()}
+    number = min(map(len, found.values()))
+    return [{tag: parts[at] for tag, parts in found.items()} for at in range(number)]
 
 
 #: The kind that each type of question becomes.

@@ -2,14 +2,18 @@
 
 comparison = "is_empty" "(" name ")" | operand sign operand
 operand    = name | text | number
+
+A name without ".NAOK" makes the whole equation false for people who are not asked that question
+(LimeSurvey's manual, "ExpressionScript").
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from server.forms.conditions import TURNED, Parser, Untold, short
+from server.forms.conditions import TURNED, Parser, Untold, joined, short
+from server.forms.form import Asked, Condition
 
 _SIGNS = {
     **dict.fromkeys(("==", "=", "eq"), "="),
@@ -25,18 +29,67 @@ TICKED = "Y"
 
 @dataclass(frozen=True)
 class Variable:
-    """The meaning of a name in an equation: the answer to `name`, or whether `ticked` is in it."""
+    """The meaning of a name in an equation: an answer, or whether `ticked` is in it."""
 
-    name: str
+    asked: Asked
     ticked: str | None = None
 
 
-def condition(text: str, variables: Mapping[str, Variable]) -> list[Any]:
+def condition(
+    text: str, variables: Mapping[str, Variable], held: Sequence[Condition] = ()
+) -> list[Any]:
     """Return the tree of an equation, with names and values of the source.
 
-    `variables` are those of earlier questions. Raise `Untold` if a part cannot be translated.
+    `variables` are those of earlier questions, and `held` the conditions that hold in any case.
+    Raise `Untold` if a part cannot be translated.
     """
-    return _Equation(text, variables).tree()
+    equation = _Equation(text, variables)
+    tree = equation.tree()
+    needed = [
+        known.tree
+        for asked in equation.must_be_asked
+        for known in asked.conditions
+        if known.tree and known not in held and _holds_without(tree, asked.name) is not False
+    ]
+    parts = [one for at, one in enumerate(needed) if one not in needed[:at]]
+    return joined("and", [*parts, tree])
+
+
+def _holds_without(tree: list[Any], name: str) -> bool | None:
+    """Return whether a condition holds if a question has no answer; None if others decide."""
+    first, *rest = tree
+    if first == "not":
+        inner = _holds_without(rest[0], name)
+        return None if inner is None else not inner
+    if first in ("and", "or"):
+        parts = [_holds_without(part, name) for part in rest]
+        decided = first == "or"
+        return decided if decided in parts else None if None in parts else not decided
+    if rest[0] != name:
+        return None
+    return (rest[1] is None) is (first == "=") if first in ("=", "!=") else False
+
+
+def by_scenario(rows: Sequence[Mapping[str, str]]) -> str:
+    """Return the equation of a question's rows in the table of conditions.
+
+    One scenario must hold. In each, one of the rows about the same question must hold, for each
+    question (LimeSurvey's manual, "Setting conditions").
+    """
+    scenarios: dict[str, dict[str, list[str]]] = {}
+    for row in rows:
+        sign, value = row.get("method", "").strip() or "==", row.get("value", "")
+        shown = value if sign not in ("==", "!=") and _NUMBER.fullmatch(value) else f'"{value}"'
+        name = row.get("cfieldname", "").removeprefix("+")
+        about = scenarios.setdefault(row.get("scenario", ""), {})
+        about.setdefault(row.get("cqid", ""), []).append(f"{name}.NAOK {sign} {shown.strip()}")
+    return " or ".join(
+        " and ".join(f"({' or '.join(parts)})" for parts in about.values())
+        for about in scenarios.values()
+    )
+
+
+_NUMBER = re.compile(r"-?\d+(\.\d+)?")
 
 
 class _Equation(Parser):
@@ -50,6 +103,8 @@ class _Equation(Parser):
 
     def __init__(self, text: str, variables: Mapping[str, Variable]) -> None:
         self._variables = variables
+        #: The questions that stand in it without ".NAOK".
+        self.must_be_asked: list[Asked] = []
         super().__init__(text)
 
     def comparison(self) -> list[Any]:
@@ -92,15 +147,19 @@ class _Equation(Parser):
             raise Untold(f"the function {name} is not understood")
         if name not in self._variables:
             raise Untold(f"{name} is not among the earlier questions")
-        return self._variables[name]
+        variable = self._variables[name]
+        if not word.endswith(".NAOK") and variable.asked not in self.must_be_asked:
+            self.must_be_asked.append(variable.asked)
+        return variable
 
 
 def _compared(sign: str, variable: Variable, value: Any) -> list[Any]:
     """Return the tree of a comparison."""
+    name = variable.asked.name
     if variable.ticked is None:
         is_none = value == "" and sign in ("=", "!=")
-        return [sign, variable.name, None if is_none else value]
+        return [sign, name, None if is_none else value]
     if value not in (TICKED, "") or sign not in ("=", "!="):
-        raise Untold(f"an option of {variable.name} is ticked ({TICKED}) or is not")
-    tree = ["selected", variable.name, variable.ticked]
+        raise Untold(f"an option of {name} is ticked ({TICKED}) or is not")
+    tree = ["selected", name, variable.ticked]
     return tree if (value == TICKED) == (sign == "=") else ["not", tree]

@@ -1,81 +1,151 @@
 """The rows of LimeSurvey's files: its survey structure as XML (`.lss`) and as a table (`.txt`).
 
-Both become the same groups, questions and parts of questions. `others` lists what else the file
-has, since nothing of it is imported.
+Both become the same groups, questions and parts of questions. The cells of a row have the names of
+LimeSurvey's tables in both, so that one file declares what may be left out.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from server.forms.change import Change
+from server.forms.source import Given
+
+
+class Line(NamedTuple):
+    """A row of the source: its place in the report, its language, and its cells."""
+
+    row: str
+    language: str
+    cells: Given
 
 
 @dataclass
 class Part:
-    """A subquestion or an answer; `scale` is the number of its scale, from 0."""
+    """A group, a question, a subquestion or an answer, or the texts of the survey.
+
+    Parameters
+    ----------
+    row : str
+        Its place in the report.
+    lines : list of Line
+        Its rows in the languages of the survey; the first one says what holds in all languages.
+    others : list of Line
+        Its rows in other languages.
+    said : tuple
+        Its text in our terms, and what is different from the source.
+    """
 
     row: str
-    code: str
-    scale: int
-    texts: dict[str, str]
-    relevance: str = ""
+    lines: list[Line] = field(default_factory=list)
+    others: list[Line] = field(default_factory=list)
+    said: tuple[Any, list[Change]] = (None, [])
+
+    def add(self, line: Line, languages: Sequence[str]) -> None:
+        """Add a row, which has a place of its own if it is not that of the part."""
+        is_other = bool(self.lines) and line.language not in languages
+        (self.others if is_other else self.lines).append(line)
+
+    def get(self, key: str) -> str:
+        """Return the value of its first row; "" without one."""
+        return str(self.lines[0].cells.get(key, "")) if self.lines else ""
+
+    def texts(self, key: str) -> dict[str, str]:
+        """Return a text by language."""
+        return {line.language: line.cells[key] for line in self.lines if key in line.cells}
+
+    @property
+    def code(self) -> str:
+        return self.get("code") or self.get("title")
+
+    @property
+    def scale(self) -> int:
+        """The number of its scale, from 0."""
+        return whole(self.get("scale_id"))
 
 
 @dataclass
-class Question:
-    """A question, with the names that conditions may have for it and its subquestions."""
+class Question(Part):
+    """A question, with its rows of all tables.
 
-    row: str
-    code: str
-    type: str
-    texts: dict[str, str] = field(default_factory=dict)
-    helps: dict[str, str] = field(default_factory=dict)
-    relevance: str = ""
-    is_required: bool = False
-    has_other: bool = False
-    pattern: str = ""
-    attributes: dict[str, str] = field(default_factory=dict)
+    Parameters
+    ----------
+    defaults : list of Given
+        The answers that it has beforehand.
+    address : str
+        The name that old equations have for it.
+    rows : list of str
+        The places of the questions that it becomes.
+    """
+
+    attributes: Part = field(default_factory=lambda: Part(""))
     subquestions: list[Part] = field(default_factory=list)
     answers: list[Part] = field(default_factory=list)
+    conditions: list[Line] = field(default_factory=list)
+    defaults: list[Given] = field(default_factory=list)
     address: str = ""
-    #: Whether it has conditions in a table of their own, as before LimeSurvey 1.92.
-    has_conditions: bool = False
+    rows: list[str] = field(default_factory=list)
+
+    @property
+    def type(self) -> str:
+        return self.get("type")
+
+    @property
+    def has_other(self) -> bool:
+        return self.get("other") == "Y"
+
+    def attribute(self, key: str) -> str:
+        """Return an attribute in the first language that has it."""
+        return next(filter(None, self.attributes.texts(key).values()), "")
+
+    def is_on(self, key: str) -> bool:
+        """Return whether an attribute that is a switch is on."""
+        return self.attribute(key) == "1"
 
 
 @dataclass
-class Group:
+class Group(Part):
     """A group of questions."""
 
-    row: str
-    titles: dict[str, str] = field(default_factory=dict)
-    descriptions: dict[str, str] = field(default_factory=dict)
-    relevance: str = ""
     questions: list[Question] = field(default_factory=list)
 
 
 @dataclass
 class Source:
-    """A survey of LimeSurvey; `texts` are those of the survey, by their names and languages."""
+    """A survey of LimeSurvey: its settings, its texts, and its groups with their questions."""
 
     languages: list[str]
-    settings: Mapping[str, str]
-    texts: dict[str, dict[str, str]]
-    groups: list[Group]
-    #: Rows of which nothing is imported: place, name, type, and why.
-    others: list[tuple[str, str, str, str]] = field(default_factory=list)
-    #: Rows of which only a part is kept: place, name, type, and what is not.
-    partly: list[tuple[str, str, str, str]] = field(default_factory=list)
-    #: Rows with a translation: place, name, type, and the place of the row that they translate.
-    translations: list[tuple[str, str, str, str]] = field(default_factory=list)
+    settings: list[Given]
+    texts: Part
+    groups: list[Group] = field(default_factory=list)
+    #: The rows with settings and texts of the survey, with their names and kinds.
+    study: list[tuple[Line, str, str]] = field(default_factory=list)
+    #: Facts about the file as a whole.
+    facts: list[Given] = field(default_factory=list)
+    #: Rows of which nothing is imported: place, name, type, why, and cells.
+    others: list[tuple[str, str, str, str, Given]] = field(default_factory=list)
+
+    def setting(self, key: str) -> str:
+        """Return a setting of the survey; "" without one."""
+        return next((str(part[key]) for part in self.settings if part.get(key)), "")
+
+    def parts(self) -> Iterator[Part]:
+        """Yield all parts of the survey."""
+        for group in self.groups:
+            yield group
+            for question in group.questions:
+                yield from (question, *question.subquestions, *question.answers)
 
 
-Cells = Mapping[str, str]
-#: Settings and texts of the survey that are read.
-SETTINGS = ("sid", "language", "additional_languages", "format")
-TEXTS = ("surveyls_title", "surveyls_description", "surveyls_welcometext", "surveyls_endtext")
 #: Why rows of some tables and classes are not imported.
-NO_SCORES = "answers are not rated on the device; compute scores from the estimates"
-NO_QUOTAS = "quotas need true answers, which the server never has"
-IN_RELEVANCE = "the relevance of its question is read instead, if it has one"
+WHY = {
+    "assessments": "answers are not rated on the device; compute scores from the estimates",
+    **dict.fromkeys(
+        ("quota", "quota_members", "quota_languagesettings"),
+        "quotas need true answers, which the server never has",
+    ),
+}
 
 
 def whole(text: str) -> int:

@@ -1,23 +1,19 @@
 """LimeSurvey's survey structure as XML (`.lss`): tables, as they stand in its database."""
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeVar
 from xml.etree import ElementTree
 
 from server.forms.form import MOST_LANGUAGES, MOST_ROWS, FormError
-from server.forms.limesurvey.source import (
-    IN_RELEVANCE,
-    NO_QUOTAS,
-    NO_SCORES,
-    SETTINGS,
-    Cells,
-    Group,
-    Part,
-    Question,
-    Source,
-    whole,
-)
+from server.forms.limesurvey.source import WHY, Group, Line, Part, Question, Source, whole
+from server.forms.source import Given
+
+#: Tables with a row for each part, and for each text in the versions before 400 of the tables.
+_COUNTED = ("groups", "questions", "subquestions", "answers")
+_P = TypeVar("_P", bound=Part)
+#: The columns whose values can name a row.
+_NAMES = ("name", "title", "code", "qid", "gid")
 
 
 def is_ours(content: bytes) -> bool:
@@ -40,7 +36,28 @@ def from_xml(content: bytes, name: str) -> Source:
     if root.findtext("LimeSurveyDocType") != "Survey":
         got = (root.findtext("LimeSurveyDocType") or "none")[:40]
         raise FormError(f"{name}: expected the structure of a Survey, got {got}")
-    return _Structure(root, name).source
+    languages = [one.text or "" for one in root.findall("languages/language")]
+    number = sum(len(root.findall(f"{table}/rows/row")) for table in _COUNTED)
+    if len(languages) > MOST_LANGUAGES or number > MOST_ROWS * max(1, len(languages)):
+        raise FormError(f"{name}: expected at most {MOST_ROWS:,} rows, got {number:,}")
+    return _Structure(root, languages).source
+
+
+def _tables(root: ElementTree.Element) -> tuple[dict[str, list[Given]], list[Given]]:
+    """Return the rows of each table, and what elements have besides, each as one."""
+    tables: dict[str, list[Given]] = {}
+    facts: list[Given] = []
+    for table in root:
+        rows = table.findall("rows/row")
+        known = {cell for row in (*rows, *table.findall("fields")) for cell in row.iter()}
+        told: dict[str, list[str]] = {}
+        for one in table.iter():
+            if one not in known:
+                told.setdefault(one.tag, []).append((one.text or "").strip())
+        facts.append(Given(told, table.tag))
+        found = tables.setdefault(table.tag, [])
+        found += [Given(_cells([*row.iter()][1:]), table.tag) for row in rows]
+    return tables, facts
 
 
 class _Structure:
@@ -50,151 +67,151 @@ class _Structure:
     stand in tables of their own, whose names end in ``_l10ns``.
     """
 
-    def __init__(self, root: ElementTree.Element, name: str) -> None:
-        self._root = root
-        counted = ("groups", "questions", "subquestions", "answers")
-        tables = {table: self._rows(table) for table in counted}
-        number = sum(map(len, tables.values()))
-        languages = [one.text or "" for one in root.findall("languages/language")]
-        if len(languages) > MOST_LANGUAGES or number > MOST_ROWS * max(1, len(languages)):
-            raise FormError(f"{name}: expected at most {MOST_ROWS:,} rows, got {number:,}")
-        settings = next(iter(self._rows("surveys")), {})
-        first = settings.get("language", "")
-        languages = [one for one in [first, *languages] if one] or ["en"]
-        self.source = Source([*dict.fromkeys(languages)], settings, {}, [])
-        for row in self._rows("surveys_languagesettings"):
-            for key, value in row.items():
-                self.source.texts.setdefault(key, {})[row.get("surveyls_language", "")] = value
-        self._read_groups(tables)
-        self._read_others()
-        self._read_settings()
+    def __init__(self, root: ElementTree.Element, languages: list[str]) -> None:
+        self._tables, facts = _tables(root)
+        settings, texts = self._take("surveys"), self._take("surveys_languagesettings")
+        first = settings[0].get("language", "") if settings else ""
+        known = [one for one in (first, *languages) if one] or ["en"]
+        self.source = Source([*dict.fromkeys(known)], settings, Part("texts"), facts=facts)
+        for number, row in enumerate(settings, 1):
+            self.source.study.append((Line(f"surveys!{number}", "", row), "", "settings"))
+        for number, row in enumerate(texts, 1):
+            language = row.get("surveyls_language", "")
+            line = Line(f"surveys_languagesettings!{number}", language, row)
+            self.source.texts.add(line, self.source.languages)
+            self.source.study.append((line, language, "texts"))
+        self._read_questions()
+        for table, rows in self._tables.items():
+            why = WHY.get(table, f"the table {table} is not read")
+            for number, row in enumerate(rows, 1):
+                self._leave_out(f"{table}!{number}", row, why)
 
-    def _rows(self, table: str) -> list[Cells]:
-        rows = self._root.findall(f"{table}/rows/row")
-        return [{cell.tag: (cell.text or "").strip() for cell in row} for row in rows]
+    def _take(self, table: str) -> list[Given]:
+        """Return the rows of a table, which are joined now."""
+        return self._tables.pop(table, [])
 
-    def _by_language(
-        self, rows: Sequence[Cells], key: str, table: str, column: str
-    ) -> dict[str, dict[str, str]]:
-        """Return the texts of a column by the key of their row, and by language."""
-        found: dict[str, dict[str, str]] = {}
-        for row in [*rows, *self._rows(table)]:
-            if column in row:
-                language = row.get("language") or self.source.languages[0]
-                found.setdefault(row.get(key, ""), {})[language] = row[column]
+    def _leave_out(self, place: str, row: Given, why: str) -> None:
+        known = next((row[key] for key in _NAMES if row.get(key)), "")
+        self.source.others.append((place, known, row.name, why, row))
+
+    def _joined(
+        self, table: str, order: str, column: str, make: Callable[[str], _P]
+    ) -> dict[str, _P]:
+        """Return the parts of a table by their keys, in their order."""
+        found: dict[str, _P] = {}
+        for row in sorted(self._take(table), key=lambda row: whole(row.get(order, ""))):
+            key, language = _key(row, column), self._language(row)
+            while key in found and language in [line.language for line in found[key].lines]:
+                key += "'"  # another part with the same key
+            part = found.setdefault(key, make(_place(row)))
+            part.add(Line(part.row, language, row), self.source.languages)
         return found
 
-    def _read_groups(self, tables: Mapping[str, list[Cells]]) -> None:
-        groups, asked = tables["groups"], [*tables["questions"], *tables["subquestions"]]
-        titles = self._by_language(groups, "gid", "group_l10ns", "group_name")
-        told = self._by_language(groups, "gid", "group_l10ns", "description")
-        texts = self._by_language(asked, "qid", "question_l10ns", "question")
-        helps = self._by_language(asked, "qid", "question_l10ns", "help")
-        attributes: dict[str, dict[str, str]] = {}
-        for row in self._rows("question_attributes"):
-            known = attributes.setdefault(row.get("qid", ""), {})
-            if row.get("language", "") in ("", self.source.languages[0]):
-                known[row.get("attribute", "")] = row.get("value", "")
-        conditional = {row.get("qid") for row in self._rows("conditions")}
-        found: dict[str, Group] = {}
-        for row in sorted(_once(groups, "gid"), key=_place("group_order")):
-            gid = row.get("gid", "")
-            found[gid] = Group(
-                f"groups!{gid}", titles.get(gid, {}), told.get(gid, {}), row.get("grelevance", "")
-            )
-        questions: dict[str, Question] = {}
-        for row in sorted(_once(tables["questions"], "qid"), key=_place("question_order")):
-            qid, gid = row.get("qid", ""), row.get("gid", "")
-            question = Question(
-                f"questions!{qid}",
-                row.get("title", ""),
-                row.get("type", ""),
-                texts.get(qid, {}),
-                helps.get(qid, {}),
-                row.get("relevance", ""),
-                row.get("mandatory", "") in ("Y", "S"),
-                row.get("other", "") == "Y",
-                row.get("preg", ""),
-                attributes.get(qid, {}),
-                has_conditions=qid in conditional,
-                address=f"{row.get('sid', '')}X{gid}X{qid}",
-            )
-            if gid not in found:
-                self.source.others.append(
-                    (question.row, question.code, question.type, "it stands in no group")
-                )
-                continue
-            questions[qid] = question
-            found[gid].questions.append(question)
-        self.source.groups = [*found.values()]
-        for row in sorted(_once(tables["subquestions"], "qid"), key=_place("question_order")):
-            qid = row.get("qid", "")
-            part = Part(
-                f"subquestions!{qid}", row.get("title", ""), whole(row.get("scale_id", "")),
-                texts.get(qid, {}), row.get("relevance", ""),
-            )  # fmt: skip
-            self._add(questions, row.get("parent_qid", ""), "subquestions", part)
-        self._read_answers(questions, tables["answers"])
+    def _language(self, row: Given) -> str:
+        return row.get("language", "") or self.source.languages[0]
 
-    def _read_answers(self, questions: Mapping[str, Question], rows: list[Cells]) -> None:
-        by_id = self._by_language([], "aid", "answer_l10ns", "answer")
-        found: dict[tuple[str, str, str], Part] = {}
-        for row in sorted(rows, key=_place("sortorder")):
-            key = (row.get("qid", ""), row.get("code", ""), row.get("scale_id", ""))
-            if key not in found:
-                place = f"answers!{key[0]}.{key[1]}" + (f".{key[2]}" if whole(key[2]) else "")
-                found[key] = Part(
-                    place, key[1], whole(key[2]), dict(by_id.get(row.get("aid", ""), {}))
-                )
-                self._add(questions, key[0], "answers", found[key])
-            if "answer" in row:
-                language = row.get("language") or self.source.languages[0]
-                found[key].texts[language] = row["answer"]
+    def _add_texts(self, table: str, key: str, parts: Mapping[str, Part]) -> None:
+        """Add the texts of parts, which stand in a table of their own."""
+        for number, row in enumerate(self._take(table), 1):
+            part = parts.get(row.get(key, ""))
+            if part is None:
+                self._leave_out(f"{table}!{number}", row, "what it is the text of is not there")
+            else:
+                part.add(Line(part.row, self._language(row), row), self.source.languages)
 
-    def _add(self, questions: Mapping[str, Question], qid: str, table: str, part: Part) -> None:
-        """Add a part to its question."""
-        if qid in questions:
-            parts = {"subquestions": questions[qid].subquestions, "answers": questions[qid].answers}
-            parts[table].append(part)
-        else:
-            self.source.others.append((part.row, part.code, table, "its question is not there"))
+    def _read_questions(self) -> None:
+        groups = self._joined("groups", "group_order", "gid", Group)
+        questions = self._joined("questions", "question_order", "qid", Question)
+        rows = self._joined("subquestions", "question_order", "qid", Part)
+        answers = self._joined("answers", "sortorder", "aid", Part)
+        self._add_texts("group_l10ns", "gid", groups)
+        self._add_texts("question_l10ns", "qid", {**rows, **questions})
+        self._add_texts("answer_l10ns", "aid", answers)
+        self.source.groups = [*groups.values()]
+        joined: dict[str, Question] = {}
+        for qid, question in questions.items():
+            gid = question.get("gid")
+            question.address = f"{question.get('sid')}X{gid}X{qid}"
+            if gid in groups:
+                joined[qid] = question
+                groups[gid].questions.append(question)
+            else:
+                self._leave_all_out(question, "it stands in no group")
+        nobody = Question("")
+        for part in rows.values():
+            joined.get(part.get("parent_qid"), nobody).subquestions.append(part)
+        for part in answers.values():
+            joined.get(part.get("qid"), nobody).answers.append(part)
+        for part in (*nobody.subquestions, *nobody.answers):
+            self._leave_all_out(part, "its question is not there")
+        self._add_attributes(joined)
+        self._add_others(joined)
 
-    def _read_others(self) -> None:
-        """Report the rows of all other tables."""
-        for table, why in _OTHERS.items():
-            for number, row in enumerate(self._rows(table), 1):
-                name = row.get("name") or row.get("quota_name") or row.get("qid") or ""
-                self.source.others.append((f"{table}!{number}", name, table, why))
+    def _leave_all_out(self, part: Part, why: str) -> None:
+        """Refuse a part that cannot be joined."""
+        for line in (*part.lines, *part.others):
+            self._leave_out(part.row, line.cells, why)
 
-    def _read_settings(self) -> None:
-        """Report the rows with the settings and the texts of the survey."""
-        for number, _ in enumerate(self._rows("surveys"), 1):
-            told = f"only {', '.join(SETTINGS)} are imported: other settings have no counterpart"
-            self.source.partly.append((f"surveys!{number}", "", "settings", told))
-        for number, row in enumerate(self._rows("surveys_languagesettings"), 1):
-            place = f"surveys_languagesettings!{number}"
-            told = "only its title, description, welcome and end are imported"
-            language = row.get("surveyls_language", "")
-            self.source.partly.append((place, language, "texts", told))
+    def _add_attributes(self, questions: Mapping[str, Question]) -> None:
+        """Add the attributes of questions, which have a row each, as one row for each language."""
+        found: dict[tuple[str, str], dict[str, str]] = {}
+        for row in self._tables.pop("question_attributes", ()):
+            of = found.setdefault((row.get("qid", ""), self._language(row)), {})
+            of.setdefault(row.get("attribute", ""), row.get("value", ""))
+            keys = row.keys() - {"qid", "attribute", "value", "language", "qaid"}
+            of.update((key, row[key]) for key in keys)
+        for (qid, language), cells in found.items():
+            given = Given(cells, "question_attributes")
+            if qid in questions:
+                line = Line(questions[qid].row, language, given)
+                questions[qid].attributes.add(line, self.source.languages)
+            else:
+                why = "its question is not there"
+                self._leave_out(f"question_attributes!{qid}", given, why)
+
+    def _add_others(self, questions: Mapping[str, Question]) -> None:
+        """Add the conditions of questions, and the answers that they have beforehand."""
+        for number, row in enumerate(self._take("conditions"), 1):
+            place = f"conditions!{number}"
+            if row.get("qid") in questions:
+                questions[row["qid"]].conditions.append(Line(place, "", row))
+            else:
+                self._leave_out(place, row, "its question is not there")
+        known: dict[str, Question] = {}
+        for table, key, of in (
+            ("defaultvalues", "qid", questions),
+            ("defaultvalue_l10ns", "dvid", known),
+        ):
+            for number, row in enumerate(self._take(table), 1):
+                if row.get(key) in of:
+                    of[row[key]].defaults.append(row)
+                    known.setdefault(row.get("dvid", ""), of[row[key]])
+                else:
+                    self._leave_out(f"{table}!{number}", row, "its question is not there")
 
 
-#: Tables of which nothing is imported, and why.
-_OTHERS = {
-    "assessments": NO_SCORES,
-    "conditions": IN_RELEVANCE,
-    "defaultvalues": "no answer is filled in beforehand",
-    "quota": NO_QUOTAS,
-    "quota_members": NO_QUOTAS,
-}
+def _cells(cells: Iterable[ElementTree.Element]) -> dict[str, str]:
+    """Return the texts of elements by name; a second one of a name has a number behind it."""
+    found: dict[str, str] = {}
+    for cell in cells:
+        key, number = cell.tag, 1
+        while key in found:
+            number += 1
+            key = f"{cell.tag} {number}"
+        found[key] = (cell.text or "").strip()
+    return found
 
 
-def _once(rows: Sequence[Cells], key: str) -> list[Cells]:
-    """Return the first row of each key, since old files have one for each language."""
-    found: dict[str, Cells] = {}
-    for row in rows:
-        found.setdefault(row.get(key, ""), row)
-    return [*found.values()]
+def _key(row: Given, column: str) -> str:
+    """Return what a part is known by; before version 400, answers had no number."""
+    if column in row:
+        return str(row[column])
+    return "\n".join(row.get(key, "") for key in ("qid", "code", "scale_id"))
 
 
-def _place(column: str) -> Any:
-    return lambda row: whole(row.get(column, ""))
+def _place(row: Given) -> str:
+    """Return the place of a row of an answer, or of another part."""
+    if row.name != "answers":
+        return f"{row.name}!{row.get('gid' if row.name == 'groups' else 'qid', '')}"
+    scale = f".{row['scale_id']}" if whole(row.get("scale_id", "")) else ""
+    return f"answers!{row.get('qid', '')}.{row.get('code', '')}{scale}"

@@ -2,25 +2,39 @@
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count
+from typing import Any
 
 from server.forms.form import MOST_ROWS, FormError
-from server.forms.limesurvey.source import (
-    IN_RELEVANCE,
-    NO_QUOTAS,
-    NO_SCORES,
-    SETTINGS,
-    TEXTS,
-    Cells,
-    Group,
-    Part,
-    Question,
-    Source,
-    whole,
-)
+from server.forms.limesurvey.source import WHY, Group, Line, Part, Question, Source
+from server.forms.source import Given
 
 #: The most characters of a cell.
 _LONGEST = 1 << 20
+#: The tables of LimeSurvey's database in which the rows of a class stand.
+_TABLES = {
+    "S": "surveys", "SL": "surveys_languagesettings", "G": "groups", "Q": "questions",
+    "SQ": "subquestions", "A": "answers", "AS": "assessments", "C": "conditions", "QTA": "quota",
+    "QTAM": "quota_members", "QTALS": "quota_languagesettings",
+}  # fmt: skip
+#: The names that columns have there.
+_COLUMNS: Mapping[str, Mapping[str, str]] = {
+    "groups": {
+        "type/scale": "gid", "name": "group_name", "text": "description", "relevance": "grelevance"
+    },
+    "questions": {
+        "type/scale": "type", "name": "title", "text": "question", "validation": "preg"
+    },
+    "subquestions": {"type/scale": "scale_id", "name": "title", "text": "question"},
+    "answers": {"type/scale": "scale_id", "name": "code", "text": "answer"},
+}  # fmt: skip
+#: The columns of a question that are no attributes.
+_OF_QUESTION = (
+    "class", "id", "related_id", "type", "title", "relevance", "question", "help", "language",
+    "preg", "mandatory", "encrypted", "other", "default", "same_default", "same_script",
+    "question_theme_name",
+)  # fmt: skip
 
 
 def is_ours(content: bytes) -> bool:
@@ -38,15 +52,16 @@ def from_table(content: bytes, name: str) -> Source:
     except UnicodeDecodeError:
         raise FormError(f"{name}: expected a table in UTF-8, got other bytes") from None
     rows = [*_table(text, name)]
-    settings = {row["name"]: row["text"] for _, row in rows if row["class"] == "S" and row["name"]}
-    first = settings.get("language") or next(
-        (row["language"] for _, row in rows if row["language"]), "en"
+    source = Source([], [row for _, row in rows if row.name == "surveys"], Part("texts"))
+    first = source.setting("language") or next(
+        (row["language"] for _, row in rows if row.get("language")), "en"
     )
-    others = settings.get("additional_languages", "").split()
-    return _Table(rows, Source([*dict.fromkeys([first, *others])], settings, {}, [])).source
+    others = source.setting("additional_languages").split()
+    source.languages = [*dict.fromkeys([first, *others])]
+    return _Table(rows, source).source
 
 
-def _table(text: str, name: str) -> Iterator[tuple[int, Cells]]:
+def _table(text: str, name: str) -> Iterator[tuple[str, Given]]:
     """Yield the number of each row, from 2 below the header, and its cells by their columns."""
     limit = csv.field_size_limit(_LONGEST)
     try:
@@ -55,121 +70,109 @@ def _table(text: str, name: str) -> Iterator[tuple[int, Cells]]:
         for number, cells in enumerate(reader, 1):
             if number > MOST_ROWS:
                 raise FormError(f"{name}: expected at most {MOST_ROWS:,} rows, got more")
-            row = dict(zip(header, map(str.strip, cells), strict=False))
+            row: dict[str, str] = {}
+            for at, cell in enumerate(map(str.strip, cells)):
+                title = header[at] if at < len(header) else ""
+                row[title if title and title not in row else f"column {at + 1}"] = cell
             if any(row.values()):
-                yield number + 1, {**dict.fromkeys(_COLUMNS, ""), **row}
+                yield str(number + 1), _cells(row)
     except csv.Error as error:
         raise FormError(f"{name}: expected a table: {error}") from None
     finally:
         csv.field_size_limit(limit)
 
 
-_COLUMNS = (
-    "class", "type/scale", "name", "relevance", "text", "help", "language", "validation",
-    "mandatory", "other", "default",
-)  # fmt: skip
-#: Classes of rows of which nothing is imported, and why.
-_CLASSES = {
-    "AS": NO_SCORES,
-    "C": IN_RELEVANCE,
-    "QTA": NO_QUOTAS,
-    "QTAM": NO_QUOTAS,
-    "QTALS": NO_QUOTAS,
-}
-_NO_COUNTERPART = "it has no counterpart in a survey file"
+def _cells(row: Mapping[str, str]) -> Given:
+    """Return the cells of a row by the names of LimeSurvey's tables."""
+    table = _TABLES.get(row.get("class", ""), "rows")
+    if table in ("surveys", "surveys_languagesettings"):
+        kept = ("class", "language") if table != "surveys" else ("class",)
+        rest = {
+            key if key in kept else f"column {key}": cell
+            for key, cell in row.items()
+            if key not in ("name", "text")
+        }
+        given = Given({**rest, row.get("name", ""): row.get("text", "")}, table)
+    else:
+        names = _COLUMNS.get(table, {})
+        cells: dict[str, Any] = {names.get(key, key): cell for key, cell in row.items()}
+        if table == "questions":
+            more = {key: cells.pop(key) for key in [*cells] if key not in _OF_QUESTION}
+            cells["question_attributes"] = more
+        given = Given(cells, table)
+    given["class"]
+    return given
 
 
 class _Table:
     """The rows of a survey structure as a table; parts stand below their question."""
 
-    def __init__(self, rows: Sequence[tuple[int, Cells]], source: Source) -> None:
+    def __init__(self, rows: Sequence[tuple[str, Given]], source: Source) -> None:
         self.source = source
         self._groups: dict[str, Group] = {}
         self._questions: dict[str, Question] = {}
-        self._parts: dict[tuple[str, str, str, int], Part] = {}
+        self._parts: dict[tuple[str, str, str, str], Part] = {}
         self._group: Group | None = None
         self._question: Question | None = None
-        self._seen: dict[str, int] = {}
-        add = {"G": self._add_group, "Q": self._add_question, "SQ": self._add_part,
-               "A": self._add_part}  # fmt: skip
-        for number, row in rows:
-            place, kind = str(number), row["class"]
-            if kind in ("S", "SL"):
+        self._seen: dict[str, count[int]] = {}
+        add = {"groups": self._add_group, "questions": self._add_question,
+               "subquestions": self._add_part, "answers": self._add_part}  # fmt: skip
+        for place, row in rows:
+            if row.name in ("surveys", "surveys_languagesettings"):
                 self._set(place, row)
-            elif kind in add:
-                add[kind](place, row, row["language"] or source.languages[0])
+            elif row.name in add:
+                add[row.name](Line(place, row.get("language") or source.languages[0], row))
             else:
-                why = _CLASSES.get(
-                    kind, f"rows of class {kind[:20] or '(none)'} are not known here"
-                )
-                source.others.append((place, row["name"], kind, why))
+                self._leave_out(place, row)
         source.groups = [*self._groups.values()]
 
-    def _set(self, place: str, row: Cells) -> None:
-        kind = "S" if row["class"] == "S" else "SL"
-        if kind == "SL":
-            language = row["language"] or self.source.languages[0]
-            self.source.texts.setdefault(row["name"], {})[language] = row["text"]
-        if (kind == "SL" and row["name"] in TEXTS) or (kind == "S" and row["name"] in SETTINGS):
-            self.source.translations.append((place, row["name"], kind, ""))
-        else:
-            self.source.others.append((place, row["name"], kind, _NO_COUNTERPART))
+    def _leave_out(self, place: str, row: Given, why: str = "") -> None:
+        kind = row["class"]
+        unknown = f"rows of class {kind[:20] or '(none)'} are not known here"
+        known = row.get("title") or row.get("code") or row.get("name") or ""
+        why = why or WHY.get(row.name, unknown)
+        self.source.others.append((place, known, kind, why, row))
 
-    def _add_group(self, place: str, row: Cells, language: str) -> None:
+    def _set(self, place: str, row: Given) -> None:
+        """Add a setting, or a text, of the survey, which stands behind its name."""
+        line = Line(place, row.get("language") or self.source.languages[0], row)
+        if row.name != "surveys":
+            self.source.texts.add(line, self.source.languages)
+        self.source.study.append((line, [*row][-1], row["class"]))
+
+    def _add_group(self, line: Line) -> None:
         # Groups have no code: those of another language come in the same order.
-        number = self._seen[language] = self._seen.get(language, -1) + 1
-        key = row["type/scale"] or str(number)
-        group = self._groups.get(key)
-        if group is None:
-            group = self._groups[key] = Group(place, relevance=row["relevance"])
-        else:
-            self._translate(place, row, group.row)
-        group.titles[language], group.descriptions[language] = row["name"], row["text"]
-        self._group = group
+        number = next(self._seen.setdefault(line.language, count()))
+        key = line.cells.get("gid") or str(number)
+        self._group = self._groups.setdefault(key, Group(line.row))
+        self._group.add(line, self.source.languages)
 
-    def _add_question(self, place: str, row: Cells, language: str) -> None:
-        question = self._questions.get(row["name"])
+    def _add_question(self, line: Line) -> None:
+        code = line.cells.get("title", "")
+        question = self._questions.get(code)
         if question is None:
-            question = Question(
-                place,
-                row["name"],
-                row["type/scale"],
-                relevance=row["relevance"],
-                is_required=row["mandatory"] in ("Y", "S"),
-                has_other=row["other"] == "Y",
-                pattern=row["validation"],
-                attributes={key: value for key, value in row.items() if key not in _COLUMNS},
-            )
-            if row["default"]:
-                question.attributes["default"] = row["default"]
-            self._questions[row["name"]] = question
+            question = self._questions[code] = Question(line.row)
             if self._group is None:
-                self._group = self._groups[""] = Group(place)
+                self._group = self._groups[""] = Group(line.row)
             self._group.questions.append(question)
-        elif language in question.texts:
-            told = "its code is that of an earlier question"
-            self.source.others.append((place, row["name"], row["type/scale"], told))
+        elif line.language in [one.language for one in question.lines]:
+            self._leave_out(line.row, line.cells, "its code is that of an earlier question")
             self._question = None
             return
-        else:
-            self._translate(place, row, question.row)
-        question.texts[language], question.helps[language] = row["text"], row["help"]
+        question.add(line, self.source.languages)
+        more = line._replace(cells=line.cells["question_attributes"])
+        question.attributes.add(more, self.source.languages)
         self._question = question
 
-    def _add_part(self, place: str, row: Cells, language: str) -> None:
-        kind, question = row["class"], self._question
+    def _add_part(self, line: Line) -> None:
+        question = self._question
         if question is None:
-            self.source.others.append((place, row["name"], kind, "its question is not there"))
+            self._leave_out(line.row, line.cells, "its question is not there")
             return
-        scale = whole(row["type/scale"])
-        key = (question.code, kind, row["name"], scale)
+        kind, code, scale = (line.cells.get(key, "") for key in ("class", "title", "scale_id"))
+        key = (question.row, kind, code or line.cells.get("code", ""), scale)
         part = self._parts.get(key)
-        if part is None:
-            part = self._parts[key] = Part(place, row["name"], scale, {}, row["relevance"])
+        if part is None or line.language in [one.language for one in part.lines]:
+            part = self._parts[key] = Part(line.row)
             (question.subquestions if kind == "SQ" else question.answers).append(part)
-        else:
-            self._translate(place, row, part.row)
-        part.texts[language] = row["text"]
-
-    def _translate(self, place: str, row: Cells, of: str) -> None:
-        self.source.translations.append((place, row["name"], row["class"], of))
+        part.add(line, self.source.languages)
