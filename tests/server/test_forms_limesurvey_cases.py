@@ -4,6 +4,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import pytest
 from test_forms_limesurvey import QUESTIONS, _rows, structure, table
 
 from server.forms import Imported, read_form
@@ -90,14 +91,14 @@ def told(found: Imported) -> dict[str, str]:
     return {row.name: row.detail for row in reversed(found.rows)}
 
 
-def survey(*lines: Cells, **settings: str) -> Imported:
+def survey(*lines: Cells, about: str = "", **settings: str) -> Imported:
     """Import a table with tabs; the columns of a question are at the end."""
     head = ["class", "type/scale", "name", "relevance", "text", "language", "other", "mandatory",
             "attribute", "value"]  # fmt: skip
-    attributes = [*dict.fromkeys(line[8] for line in lines if len(line) > 8)]
+    attributes = [*dict.fromkeys(key for line in lines for key in line[8::2])]
     rows = [[*head[:8], *attributes]]
     rows += [["S", "", name, "", text] for name, text in {"language": "en", **settings}.items()]
-    rows.append(["G", "1", "Group", "1", "About it"])
+    rows.append(["G", "1", "Group", "1", about])
     for line in lines:
         pairs = dict(zip(line[8::2], line[9::2], strict=True))
         more = [pairs.get(key, "") for key in attributes]
@@ -108,3 +109,238 @@ def survey(*lines: Cells, **settings: str) -> Imported:
 def question(kind: str, code: str, text: str, relevance: str = "", **more: str) -> Cells:
     pairs = [part for pair in more.items() for part in pair]
     return ["Q", kind, code, relevance, text, "", "N", "N", *pairs]
+
+
+YES_NO = [["A", "0", "A1", "", "Now"], ["A", "0", "A2", "", "Never"]]
+
+
+def test_words_around_a_number_become_its_unit() -> None:
+    bounds = {"min_num_value_n": "0", "max_num_value_n": "9"}
+    found = survey(
+        question("N", "both", "Rent?", **bounds, prefix="about", suffix="EUR"),
+        question("N", "before", "Rent?", **bounds, prefix="£"),
+        question("S", "word", "Word?", suffix="!"),
+    )
+    units = {name: entry.get("unit") for name, entry in entries(found).items()}
+    assert units == {"both": "EUR", "before": "£", "word": None}
+    assert "the words before its field, “about”, are left out" in told(found)["both"]
+    assert "“£”, become its unit, which stands behind it" in told(found)["before"]
+    assert "the words behind its field: ! is left out" in told(found)["word"]
+
+
+def test_a_unit_is_in_all_languages() -> None:
+    has = {"min_num_value_n": "0", "max_num_value_n": "9", "suffix": "hours"}
+    asked: list[Any] = [("N", "pay", "Pay?", "", "N", "N", has, [], [])]
+    german = {"qid": 1, "attribute": "suffix", "value": "Stunden", "language": "de"}
+    files = {
+        "one.lss": (structure(asked=asked), "hours"),
+        "two.lss": (structure(asked=asked, more=_rows("question_attributes", [german])), "Stunden"),
+    }
+    for name, (content, unit) in files.items():
+        unit_of = entries(read_form(content, name))["pay"]["unit"]
+        assert unit_of == {"en": "hours", "de": unit}
+
+
+def test_both_ends_of_a_row_are_shown() -> None:
+    rows = [["SQ", "0", "a", "", "Easy|Hard"], ["SQ", "0", "b", "", "Short || Long"]]
+    points = [["A", "0", "1", "", "fully"], ["A", "0", "2", "", "rather"]]
+    found = survey(question("F", "q", "How is it?"), *rows, *points)
+    texts = [entry["text"] for entry in entries(found).values()]
+    assert texts == ["Easy – Hard", "Short – Long"]
+    assert "its text has the words at both of its ends" in told(found)["q-a"]
+
+
+def test_an_answer_outside_of_the_scale_of_an_array_is_no_point() -> None:
+    points = [["A", "0", code, "", text] for code, text in
+              (("99", "Do not know"), ("2", "well"), ("1", "badly"))]  # fmt: skip
+    rows = [["SQ", "0", "a", "", "Asleep"], ["SQ", "0", "b", "", "Awake"]]
+    found = survey(question("F", "q", "How?"), *rows, *points)
+    assert [entry["points"] for entry in entries(found).values()] == [["badly", "well"]] * 2
+    assert "“Do not know” (99) is no point of the scale" in told(found)["q-a"]
+
+
+def test_an_array_of_one_row_keeps_its_text_as_a_heading() -> None:
+    found = entries(survey(question("C", "q", "Certain?"), ["SQ", "0", "a", "", "I am"]))
+    assert found["q-a"]["section"] == "Group – Certain?"
+    assert "matrix" not in found["q-a"]
+
+
+def test_an_array_whose_rows_are_all_refused_is_refused() -> None:
+    rows = [["SQ", "0", "a", "", "One"], ["A", "0", "1", "", "the only point"]]
+    found = survey(question("Y", "other", "?"), question("F", "q", "How?"), *rows)
+    outcomes = {row.name: row.outcome for row in found.rows}
+    assert (outcomes["q"], outcomes["q-a"]) == ("refused", "refused")
+
+
+@pytest.mark.parametrize("attribute", ["random_order", "subquestion_order", "random_group"])
+def test_random_orders_of_rows_are_named(attribute: str) -> None:
+    value = "random" if "order" in attribute and attribute != "random_order" else "1"
+    rows = [["SQ", "0", "a", "", "One"], ["SQ", "0", "b", "", "Two"]]
+    found = survey(question("A", "q", "How?", **{attribute: value}), *rows)
+    assert "order" in told(found)["q"]
+    off = survey(question("A", "q", "How?", random_order="0", subquestion_order="normal"), *rows)
+    assert (told(off)["q"], off.rows[3].outcome) == ("", "imported")
+
+
+def test_options_that_exclude_all_others() -> None:
+    rows = [["SQ", "0", code, "", text] for code, text in
+            (("a", "Pipe"), ("b", "Cigar"), ("c", "Nothing at all"), ("d", "Refused"))]  # fmt: skip
+    found = survey(
+        question("M", "q", "Which?", exclude_all_others="c;d"),
+        *rows,
+        question("Y", "last", "?", 'q_c.NAOK == "Y"'),
+    )
+    asked = entries(found)
+    assert [one["text"] for one in asked["q"]["options"]] == ["Pipe", "Cigar", "Refused"]
+    assert asked["last"]["shows_if"] == "selected(q, 'none')"
+    assert "that the option d excludes all others is left out" in told(found)["q"]
+    assert "“Nothing at all” is the page's own “None of these”" in told(found)["q"]
+
+
+@pytest.mark.parametrize(
+    ("position", "code", "order"),
+    [("", "", "Now Never Else"), ("beginning", "", "Else Now Never"),
+     ("specific", "A1", "Now Else Never"), ("end", "", "Now Never Else")],
+)  # fmt: skip
+def test_other_stands_at_its_place(position: str, code: str, order: str) -> None:
+    line = [*question("L", "q", "When?", other_replace_text="Else",
+                      other_position=position, other_position_code=code)]  # fmt: skip
+    line[6] = "Y"
+    options = entries(survey(line, *YES_NO))["q"]["options"]
+    assert " ".join(one["text"] for one in options) == order
+
+
+def test_other_is_in_the_languages_of_the_form() -> None:
+    asked: list[Any] = [("L", "q", "?", "", "N", "Y", {}, [], [("A1", "One", 0), ("A2", "Two", 0)])]
+    found = entries(read_form(structure(asked=asked), "form.lss"))
+    assert found["q"]["options"][2]["text"] == {"en": "Other", "de": "Anderes"}
+    assert found["q-other"]["text"]["de"] == "Bitte angeben"
+
+
+@pytest.mark.parametrize(
+    ("relevance", "condition"),
+    [
+        # Without .NAOK, it is false for people who are not asked the question.
+        ("age != 20", "first = 'yes' and age != 20"),
+        ("is_empty(age)", "first = 'yes' and not (age >= 0)"),
+        ("age.NAOK != 20", "age != 20"),
+        ("is_empty(age.NAOK)", "not (age >= 0)"),
+        ("age > 20", "age > 20"),
+        ("!is_empty(age)", "age >= 0"),
+        ('age > 20 or first == "N"', "first = 'yes' and (age > 20 or first = 'no')"),
+        ('age.NAOK > 20 or first == "N"', "age > 20 or first = 'no'"),
+    ],
+)
+def test_equations_ask_the_same_people(relevance: str, condition: str) -> None:
+    found = survey(
+        question("Y", "first", "Do you?"),
+        question("N", "age", "How old?", 'first == "Y"', min_num_value_n="0", max_num_value_n="99"),
+        question("Y", "last", "And?", relevance),
+    )
+    assert entries(found)["last"]["shows_if"] == condition
+
+
+def test_old_tables_of_conditions_count() -> None:
+    asked: list[Any] = [
+        ("Y", "one", "One?", "", "N", "N", {}, [], []),
+        ("M", "two", "Two?", "", "N", "N", {}, [("a", "A", 0), ("b", "B", 0)], []),
+        ("Y", "last", "Last?", "", "N", "N", {}, [], []),
+    ]
+    keys = ("qid", "cqid", "cfieldname", "method", "value", "scenario")
+    rows = [
+        (3, 1, "9X1X1", "==", "Y", 1), (3, 2, "+9X1X2a", "==", "Y", 1),
+        (3, 2, "9X1X2b", "==", "Y", 1), (3, 1, "9X1X1", "!=", "N", 2),
+    ]  # fmt: skip
+    table_of = _rows("conditions", [dict(zip(keys, row, strict=True)) for row in rows])
+    found = read_form(structure(asked=asked, more=table_of), "form.lss")
+    assert entries(found)["last"]["shows_if"] == (
+        "(one = 'yes' and (selected(two, 'a') or selected(two, 'b'))) or one != 'no'"
+    )
+    assert {row.outcome for row in found.rows if row.type == "conditions"} == {"imported"}
+
+
+def test_filters_of_rows_are_conditions() -> None:
+    ticks = [["SQ", "0", "a", "", "Pipe"], ["SQ", "0", "b", "", "Cigar"]]
+    rows = [*ticks, ["SQ", "0", "z", "", "Any"]]
+    found = survey(
+        question("M", "which", "Which?"), *ticks,
+        question("A", "liked", "How good?", array_filter="which"), *rows,
+        question("A", "missed", "How bad?", array_filter_exclude="which"), *rows,
+        question("A", "lost", "How?", array_filter="which;liked"), *rows,
+    )  # fmt: skip
+    shown = {name: entry.get("shows_if") for name, entry in entries(found).items()}
+    assert shown["liked-a"] == "selected(which, 'a')"
+    assert shown["missed-b"] == "not (selected(which, 'b'))"
+    assert (shown["liked-z"], shown["missed-z"]) == (None, None)
+    assert "more people are asked" in told(found)["lost-a"]
+
+
+def test_nobody_is_asked_what_is_never_relevant() -> None:
+    found = survey(question("Y", "q", "?"), question("Y", "never", "?", "0"))
+    assert "its relevance is 0" in told(found)["never"]
+
+
+@pytest.mark.parametrize(
+    ("shown", "heading", "note"),
+    [("B", "Group", True), ("N", "Group", False), ("D", None, True), ("X", None, False)],
+)
+def test_titles_of_groups_are_shown_as_in_the_tool(
+    shown: str, heading: str | None, note: bool
+) -> None:
+    found = [*entries(survey(question("Y", "q", "?"), about="All", showgroupinfo=shown)).values()]
+    assert found[0].get("section") == heading
+    assert (found[0]["kind"] == "note") is note
+
+
+def test_each_question_has_its_page_if_it_has_in_the_tool() -> None:
+    questions = [question("Y", name, "?") for name in ("a", "b", "c")]
+    for setting, pages in (("S", ["b", "c"]), ("G", []), ("A", [])):
+        found = entries(survey(*questions, format=setting))
+        assert [name for name, entry in found.items() if entry.get("new_page")] == pages
+
+
+def test_what_respondents_read_before_and_after_is_kept() -> None:
+    found = read_form(RICH["lss"], "form.lss")
+    study = tomllib.loads(found.toml)
+    assert study["introduction"]["en"] == "A study\n\nHello …"
+    assert study["consent"]["de"] == "We keep noise\n\nI agree"
+    assert (study["link"], study["link_text"]["en"]) == ("https://example.org/end", "Our page")
+    details = {row.row: row.detail for row in found.rows}
+    assert "says of the respondent is left out" in details["surveys_languagesettings!1"]
+    assert "that the welcome is not shown: N" in details["surveys!1"]
+    hidden = read_form(structure(said=SAID), "form.lss")
+    assert "consent" not in tomllib.loads(hidden.toml)
+    assert "the notice on data protection, which the tool does not show" in "".join(
+        row.detail for row in hidden.rows
+    )
+
+
+def test_soft_mandatory_questions_can_be_left_out() -> None:
+    lines = [[*question("Y", code, "?")] for code in ("Y", "S", "N")]
+    for line in lines:
+        line[7] = line[2]
+    found = entries(survey(*lines))
+    assert [entry.get("required", False) for entry in found.values()] == [True, False, False]
+
+
+def test_attributes_of_another_type_say_nothing() -> None:
+    found = survey(question("Y", "q", "?", slider_min="1", min_num_value_n="0", suffix="EUR"))
+    assert found.rows[-1].detail == "ε = 1 is proposed"
+
+
+def test_a_map_is_refused() -> None:
+    found = survey(question("Y", "q", "?"), question("S", "map", "?", location_mapservice="1"))
+    assert "places are not collected" in told(found)["map"]
+
+
+def test_texts_in_a_language_that_the_survey_does_not_have_are_named() -> None:
+    text = structure().replace(b"<language>de</language>", b"", 1)
+    details = {row.row: row.detail for row in read_form(text, "form.lss").rows}
+    assert "in a language that the survey does not have: Rauchen Sie?" in details["questions!2"]
+
+
+def test_duplicated_answers_are_named() -> None:
+    again = ["A", "0", "A1", "", "Again"]
+    found = survey(question("L", "q", "When?"), *YES_NO, again)
+    assert [one["text"] for one in entries(found)["q"]["options"]] == ["Now", "Never"]
+    assert "options with the value of an earlier one are left out" in told(found)["q"]

@@ -67,26 +67,29 @@ class _Reader:
         for place, found, kind, why, cells in source.others:
             self.form.claim(place, cells)
             self.form.refuse(place, found, kind, why)
-        for part in source.parts():
-            self._answer_for(part)
+        for group in source.groups:
+            self._answer_for(group, [group.row])
+            for question in group.questions:
+                of = question.rows or [question.row]
+                for part in (question, *question.subquestions, *question.answers):
+                    self._answer_for(part, of)
+                self._answer_for_more(question)
 
-    def _answer_for(self, part: Part) -> None:
-        """Let lines of the report answer for all rows of a part, in all languages."""
+    def _answer_for(self, part: Part, of: Sequence[str]) -> None:
+        """Let lines of the report answer for all rows of a part of questions, in all languages."""
         first = part.lines[0].cells if part.lines else Given({}, "")
         for line in (*part.lines, *part.others):
             line.cells.repeat(first)
             self.form.claim(line.row, line.cells)
             name = next((line.cells[key] for key in _NAMES if line.cells.get(key)), "")
             if line.row != part.row and line in part.lines:
-                self.form.items.append(PartRow(line.row, name, line.cells.name, [part.row]))
+                self.form.items.append(PartRow(line.row, name, line.cells.name, of))
             elif line.row != part.row:
                 told = f"the survey does not have its language {line.language}"
                 self.form.refuse(line.row, name, line.cells.name, told)
-        if isinstance(part, Question):
-            self._answer_for_more(part)
 
     def _answer_for_more(self, question: Question) -> None:
-        """Do so for its attributes, its conditions, and its answers beforehand."""
+        """Let them answer for the attributes of a question, its conditions, and its defaults."""
         for line in (*question.attributes.lines, *question.attributes.others):
             line.cells.repeat(question.attributes.lines[0].cells)
             line.cells.repeat(question.lines[0].cells)  # their relevance, in version 1.92

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from server.forms import texts
-from server.forms.form import Asked, Condition, Form, PartRow, refused
+from server.forms.form import Asked, Condition, Form, PartRow
 from server.forms.json_file import amount
 from server.forms.limesurvey.relevance import Variable, condition
 from server.forms.limesurvey.source import Part, Question, whole
@@ -178,9 +178,7 @@ class Kinds:
             return "it has no rows"
         if question.type in "CE" and self._languages.several:
             asked.look("its points are LimeSurvey's own, in English")
-        self.form.note(
-            question.row, asked.name, asked.type, remark="each of its rows is a question"
-        )
+        self._be_asked_by(rows, asked)
         is_grid = len(rows) > 1
         self.form.headings += [] if is_grid else [asked.text]
         for scale in scales:
@@ -197,7 +195,7 @@ class Kinds:
             )
             for part in rows:
                 suffix = f"-{scale + 1}" if len(scales) > 1 else ""
-                row = self._row(asked, part, suffix)
+                row = self._row(asked, part, question, suffix)
                 row.kind, row.options = "scale", points
                 row.keys |= {"matrix": over} if is_grid else {}
                 both = _parts(row.text, "|")
@@ -210,7 +208,7 @@ class Kinds:
         del self.form.headings[1:]
         return ""
 
-    def _row(self, asked: Asked, part: Part, suffix: str = "") -> Asked:
+    def _row(self, asked: Asked, part: Part, question: Question, suffix: str = "") -> Asked:
         """Return a row of a question as a question of its own."""
         text, changes = part.said
         name = f"{asked.name}-{part.code}{suffix}"
@@ -219,47 +217,50 @@ class Kinds:
         relevance = part.get("relevance")
         if relevance not in NO_CONDITION:
             row.ask_if(relevance, partial(self.tree, relevance, asked.conditions))
+        self._filter(row, part, question)
         # Notes on all rows stand at the first row.
         row.keys = {**asked.keys}
         asked.keys.pop("help", None)
         return row
 
+    def _filter(self, row: Asked, part: Part, question: Question) -> None:
+        """Ask a row only if the option with its code is ticked in another question, or is not."""
+        for key, sign in (("array_filter", "=="), ("array_filter_exclude", "!=")):
+            other = question.attribute(key)
+            variable = self._variables.get(f"{other}_{part.code}")
+            is_known = any(name.startswith(f"{other}_") for name in self._variables)
+            # Rows with other codes than its options are always shown.
+            if other and not (is_known and variable is None):
+                relevance = f'{other}_{part.code}.NAOK {sign} "Y"'
+                row.ask_if(relevance, partial(self.tree, relevance))
+
     def _ask_rows(self, asked: Asked, question: Question) -> str:
         """Make a number, or a text, of each field of a question."""
         if not question.subquestions:
             return "it has no rows"
-        self.form.note(
-            question.row, asked.name, asked.type, remark="each of its fields is a question"
-        )
-        place, known, lacking = len(self.form.items) - 1, 0, 0
+        self._be_asked_by(question.subquestions, asked)
         self.form.headings.append(asked.text)
         for part in question.subquestions:
-            row = self._row(asked, part)
+            row = self._row(asked, part, question)
             ends: list[Any] = []
             if question.type == "K" and question.is_on("slider_layout"):
                 row.text, *ends = _parts(row.text, question.attribute("slider_separator") or "|")
-            why = (
-                self._count_in(row, question)
-                if question.type == "K"
-                else self._write(row, question)
-            )
+            count = self._count_in if question.type == "K" else self._write
+            why = count(row, question)
             if why:
                 self.form.refuse(part.row, row.name, row.type, why)
                 continue
             if ends and "min" in row.keys:
                 row.explain_ends(dict(zip((row.keys["min"], row.keys["max"]), ends, strict=False)))
-            known += not row.unbounded
-            lacking += bool(row.unbounded)
             self._know(question, row, part.code)
             self.form.put(row)
         self.form.headings.pop()
-        if lacking and not known:
-            rows = [part.row for part in question.subquestions]
-            self.form.items[place] = PartRow(question.row, asked.name, asked.type, rows)
-        elif not known:
-            told = "all its fields are refused"
-            self.form.items[place] = refused(question.row, asked.name, asked.type, told)
         return ""
+
+    def _be_asked_by(self, rows: Sequence[Part], asked: Asked) -> None:
+        """Note that each row of a question is a question of its own."""
+        places = [part.row for part in rows]
+        self.form.items.append(PartRow(asked.row, asked.name, asked.type, places))
 
     def _count(self, asked: Asked, question: Question) -> str:
         return self._count_in(asked, question) or self._known(asked, question)

@@ -5,7 +5,7 @@ LimeSurvey's tables in both, so that one file declares what may be left out.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -129,13 +129,6 @@ class Source:
     def setting(self, key: str) -> str:
         """Return a setting of the survey; "" without one."""
         return next((str(part[key]) for part in self.settings if part.get(key)), "")
-
-    def parts(self) -> Iterator[Part]:
-        """Yield all parts of the survey."""
-        for group in self.groups:
-            yield group
-            for question in group.questions:
-                yield from (question, *question.subquestions, *question.answers)
 
 
 #: Why rows of some tables and classes are not imported.
