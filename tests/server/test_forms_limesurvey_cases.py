@@ -308,6 +308,8 @@ def test_what_respondents_read_before_and_after_is_kept() -> None:
     details = {row.row: row.detail for row in found.rows}
     assert "says of the respondent is left out" in details["surveys_languagesettings!1"]
     assert "that the welcome is not shown: N" in details["surveys!1"]
+    in_table = told(read_form(RICH["txt"], "form.txt"))
+    assert "says of the respondent is left out" in in_table["surveyls_welcometext"]
     hidden = read_form(structure(said=SAID), "form.lss")
     assert "consent" not in tomllib.loads(hidden.toml)
     assert "the notice on data protection, which the tool does not show" in "".join(
@@ -344,3 +346,19 @@ def test_duplicated_answers_are_named() -> None:
     found = survey(question("L", "q", "When?"), *YES_NO, again)
     assert [one["text"] for one in entries(found)["q"]["options"]] == ["Now", "Never"]
     assert "options with the value of an earlier one are left out" in told(found)["q"]
+
+
+def test_texts_that_are_missing_are_named() -> None:
+    found = survey(question("L", "q", ""), *YES_NO, ["A", "0", "A3", "", ""])
+    assert [one["text"] for one in entries(found)["q"]["options"]] == ["Now", "Never", "A3"]
+    missing = "it has no text, so its code is its text"
+    assert told(found)["q"].startswith(f"{missing}; of its answer A3: {missing}")
+
+
+def test_a_slider_has_its_ends_and_steps() -> None:
+    row = ["SQ", "0", "a", "", "Effort|little|much"]
+    found = entries(survey(question("K", "q", "How much?", slider_layout="1"), row))
+    assert {key: found["q-a"][key] for key in ("text", "min", "max", "step", "slider", "help")} == {
+        "text": "Effort", "min": 0, "max": 100, "step": 1, "slider": True,
+        "help": "0: little, 100: much",
+    }  # fmt: skip

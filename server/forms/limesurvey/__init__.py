@@ -11,7 +11,7 @@ from typing import Any
 
 from analysis.survey.study_file import is_address
 from server.forms import texts
-from server.forms.change import Change, harmless, lost
+from server.forms.change import Change, harmless, look, lost
 from server.forms.form import (
     Asked,
     Condition,
@@ -59,6 +59,8 @@ class _Reader:
         stem = re.sub(r"\.\w+$", "", name) or "form"
         self.form = Form(stem, stem, languages=self._languages.several)
         self._source = source
+        #: What is different in the texts of the survey, by the places of their lines.
+        self._changes: dict[str, list[Change]] = {}
         has_scores = source.setting("assessments") == "Y"
         self._kinds = Kinds(self.form, self._languages, has_scores)
         self._read_study(stem)
@@ -101,44 +103,48 @@ class _Reader:
             self.form.items.append(PartRow(line.row, "", "conditions", question.rows))
 
     def _read_study(self, stem: str) -> None:
+        """Read what respondents see before and after the questions."""
         source = self._source
-        title, changes = self._told("surveyls_title")
-        self.form.title = title or stem
         is_noticed = source.setting("showsurveypolicynotice") in ("1", "2")
         notice = ("surveyls_policy_notice", "surveyls_policy_notice_label")
-        keys = {
-            "introduction": ("surveyls_description", "surveyls_welcometext"),
-            "consent": notice if is_noticed else (),
-            "thanks": ("surveyls_endtext",),
+        found = {
+            "title": self._told("surveyls_title"),
+            "introduction": self._told("surveyls_description", "surveyls_welcometext"),
+            "consent": self._told(*notice) if is_noticed else None,
+            "thanks": self._told("surveyls_endtext"),
         }
-        for key, names in keys.items():
-            found = [self._told(name) for name in names]
-            changes += [change for _, more in found for change in more]
-            there = [text for text, _ in found if text]
-            if there:
-                self.form.study = {**self.form.study, key: _below(there)}
         url = next(filter(None, source.texts.texts("surveyls_url").values()), "")
         if is_address(url) and "{" not in url:
-            told, more = self._told("surveyls_urldescription")
-            changes += more
-            words = {"link_text": told} if told else {}
-            self.form.study = {**self.form.study, "link": url, **words}
+            found |= {"link": url, "link_text": self._told("surveyls_urldescription")}
         elif url:
-            changes.append(lost(f"the address at its end {url[:60]} is left out"))
+            self._change("surveyls_url", lost(f"the address at its end {url[:60]} is left out"))
+        self.form.title = found.pop("title") or stem
+        self.form.study = {key: text for key, text in found.items() if text}
         for line, name, kind in source.study:
             self.form.claim(line.row, line.cells)
-            mine = changes if line in source.texts.lines[:1] else ()
-            self.form.note(line.row, name, kind, *mine)
+            self.form.note(line.row, name, kind, *self._changes.get(line.row, ()))
         for cells in source.facts:
             self.form.claim(source.study[0][0].row if source.study else "survey", cells)
 
-    def _told(self, key: str) -> tuple[Any, list[Change]]:
-        """Return a text of the survey, and what is different from the source."""
-        what = key.removeprefix("surveyls_")
-        text, changes = self._languages.text(self._source.texts.texts(key), what)
-        if texts.answers_in(text):
-            changes.append(lost(f"what its {what} says of the respondent is left out"))
-        return text, changes
+    def _told(self, *keys: str) -> Any:
+        """Return texts of the survey below each other; None if there is none."""
+        there = []
+        for key in keys:
+            what = key.removeprefix("surveyls_")
+            text, changes = self._languages.text(self._source.texts.texts(key), what)
+            if texts.answers_in(text):
+                changes.append(lost(f"what its {what} says of the respondent is left out"))
+            self._change(key, *changes)
+            there += [text] if text else []
+        if there and isinstance(there[0], dict):
+            return {tag: "\n\n".join(text[tag] for text in there) for tag in there[0]}
+        return "\n\n".join(there) or None
+
+    def _change(self, key: str, *changes: Change) -> None:
+        """Note changes in the first line that has a text of the survey."""
+        lines = [line for line in self._source.texts.lines if key in line.cells]
+        for line in lines[:1]:
+            self._changes.setdefault(line.row, []).extend(changes)
 
     def _read_group(self, group: Group, number: int) -> None:
         setting = self._source.setting
@@ -171,10 +177,11 @@ class _Reader:
         before = len(self.form.items)
         text, changes = self._languages.text(question.texts("question"))
         for part in (*question.subquestions, *question.answers):
-            part.said = self._languages.text(part.texts(_TEXTS[part.lines[0].cells.name]))
+            said, more = self._languages.text(part.texts(_TEXTS[part.lines[0].cells.name]))
+            part.said = (said or self._languages.same(part.code), more + _without(said))
             part.get("scale_id")
         asked = Asked(question.row, question.code, name, "", text or question.code)
-        asked.changes = changes
+        asked.changes = changes + _without(text)
         self._add_usual(asked, question, conditions)
         if question.is_on("hidden"):
             why = "it is hidden, and the page sends nothing that respondents do not see"
@@ -211,11 +218,9 @@ class _Reader:
             asked.changes.append(harmless("nobody is reminded to answer it"))
 
 
-def _below(texts: Sequence[Any]) -> Any:
-    """Return texts below each other, in each language."""
-    if isinstance(texts[0], dict):
-        return {tag: "\n\n".join(text[tag] for text in texts) for tag in texts[0]}
-    return "\n\n".join(texts)
+def _without(text: Any) -> list[Change]:
+    """Return the change of a text that is not there."""
+    return [] if text else [look("it has no text, so its code is its text")]
 
 
 def _tags(languages: list[str]) -> dict[str, str]:

@@ -73,7 +73,7 @@ class Kinds:
                 replace(change, words=f"of its answer {part.code}: {change.words}")
                 for change in changes
             ]
-            options.append((part.code, text or self._languages.same(part.code)))
+            options.append((part.code, text))
         return options
 
     def _add_other(self, asked: Asked, question: Question) -> None:
@@ -212,7 +212,7 @@ class Kinds:
         """Return a row of a question as a question of its own."""
         text, changes = part.said
         name = f"{asked.name}-{part.code}{suffix}"
-        row = Asked(part.row, name, asked.type, "", text or self._languages.same(part.code))
+        row = Asked(part.row, name, asked.type, "", text)
         row.changes, row.conditions = [*asked.changes, *changes], [*asked.conditions]
         relevance = part.get("relevance")
         if relevance not in NO_CONDITION:
@@ -287,8 +287,10 @@ class Kinds:
             asked.keys |= {"min": low, "max": high}
         if question.is_on("num_value_int_only"):
             asked.keys["integer"] = True
-        step = amount(question.attribute("slider_accuracy")) if is_slider else None
-        asked.keys |= ({"slider": True} if is_slider else {}) | ({"step": step} if step else {})
+        if is_slider:
+            # The tool's own step is 1.
+            step = amount(question.attribute("slider_accuracy")) or 1
+            asked.keys |= {"slider": True, "step": step}
         self._measure(asked, question)
         return ""
 

@@ -34,7 +34,7 @@ class Part:
     others : list of Line
         Its rows in other languages.
     said : tuple
-        Its text in our terms, and what is different from the source.
+        The text of a part of a question in our terms, and what is different from the source.
     """
 
     row: str
