@@ -362,3 +362,13 @@ def test_a_slider_has_its_ends_and_steps() -> None:
         "text": "Effort", "min": 0, "max": 100, "step": 1, "slider": True,
         "help": "0: little, 100: much",
     }  # fmt: skip
+
+
+def test_attributes_and_cells_that_stand_there_twice_are_named() -> None:
+    again = {"qid": 1, "attribute": "suffix", "value": "francs"}
+    asked: list[Any] = [("N", "pay", "Pay?", "", "N", "N", {"suffix": "EUR"}, [], [])]
+    text = structure(asked=asked, more=_rows("question_attributes", [again]))
+    text = text.replace(b"<title>", b"<title>first</title><title>", 1)
+    found = read_form(text, "form.lss")
+    assert "suffix 2 francs is left out" in told(found)["first"]
+    assert "title 2 pay is left out" in told(found)["first"]

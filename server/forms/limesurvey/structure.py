@@ -1,6 +1,7 @@
 """LimeSurvey's survey structure as XML (`.lss`): tables, as they stand in its database."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 from xml.etree import ElementTree
@@ -56,7 +57,9 @@ def _tables(root: ElementTree.Element) -> tuple[dict[str, list[Given]], list[Giv
                 told.setdefault(one.tag, []).append((one.text or "").strip())
         facts.append(Given(told, table.tag))
         found = tables.setdefault(table.tag, [])
-        found += [Given(_cells([*row.iter()][1:]), table.tag) for row in rows]
+        for row in rows:
+            cells = ((cell.tag, (cell.text or "").strip()) for cell in row.iter() if cell != row)
+            found.append(Given(_cells(cells), table.tag))
     return tables, facts
 
 
@@ -99,10 +102,11 @@ class _Structure:
     ) -> dict[str, _P]:
         """Return the parts of a table by their keys, in their order."""
         found: dict[str, _P] = {}
+        seen = Counter[tuple[str, str]]()
         for row in sorted(self._take(table), key=lambda row: whole(row.get(order, ""))):
             key, language = _key(row, column), self._language(row)
-            while key in found and language in [line.language for line in found[key].lines]:
-                key += "'"  # another part with the same key
+            seen[key, language] += 1
+            key += "'" * (seen[key, language] - 1)  # another part with the same key
             part = found.setdefault(key, make(_place(row)))
             part.add(Line(part.row, language, row), self.source.languages)
         return found
@@ -154,14 +158,14 @@ class _Structure:
 
     def _add_attributes(self, questions: Mapping[str, Question]) -> None:
         """Add the attributes of questions, which have a row each, as one row for each language."""
-        found: dict[tuple[str, str], dict[str, str]] = {}
-        for row in self._tables.pop("question_attributes", ()):
-            of = found.setdefault((row.get("qid", ""), self._language(row)), {})
-            of.setdefault(row.get("attribute", ""), row.get("value", ""))
+        found: dict[tuple[str, str], list[tuple[str, str]]] = {}
+        for row in self._take("question_attributes"):
+            of = found.setdefault((row.get("qid", ""), self._language(row)), [])
+            of.append((row.get("attribute", ""), row.get("value", "")))
             keys = row.keys() - {"qid", "attribute", "value", "language", "qaid"}
-            of.update((key, row[key]) for key in keys)
-        for (qid, language), cells in found.items():
-            given = Given(cells, "question_attributes")
+            of += [(key, row[key]) for key in keys]
+        for (qid, language), pairs in found.items():
+            given = Given(_cells(pairs), "question_attributes")
             if qid in questions:
                 line = Line(questions[qid].row, language, given)
                 questions[qid].attributes.add(line, self.source.languages)
@@ -190,15 +194,14 @@ class _Structure:
                     self._leave_out(f"{table}!{number}", row, "its question is not there")
 
 
-def _cells(cells: Iterable[ElementTree.Element]) -> dict[str, str]:
-    """Return the texts of elements by name; a second one of a name has a number behind it."""
+def _cells(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return texts by their names; another text of the same name has a number behind it."""
     found: dict[str, str] = {}
-    for cell in cells:
-        key, number = cell.tag, 1
-        while key in found:
-            number += 1
-            key = f"{cell.tag} {number}"
-        found[key] = (cell.text or "").strip()
+    seen = Counter[str]()
+    for key, text in pairs:
+        if found.get(key) != text:
+            seen[key] += 1
+            found[f"{key} {seen[key]}" if seen[key] > 1 else key] = text
     return found
 
 
