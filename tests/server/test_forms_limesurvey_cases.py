@@ -136,6 +136,7 @@ def test_a_unit_is_in_all_languages() -> None:
         "one.lss": (structure(asked=asked), "hours"),
         "two.lss": (structure(asked=asked, more=_rows("question_attributes", [german])), "Stunden"),
     }
+    files["three.txt"] = (table(asked), "hours")
     for name, (content, unit) in files.items():
         unit_of = entries(read_form(content, name))["pay"]["unit"]
         assert unit_of == {"en": "hours", "de": unit}
@@ -208,6 +209,15 @@ def test_other_stands_at_its_place(position: str, code: str, order: str) -> None
     line[6] = "Y"
     options = entries(survey(line, *YES_NO))["q"]["options"]
     assert " ".join(one["text"] for one in options) == order
+
+
+def test_the_text_beside_other_says_in_equations_that_it_is_chosen() -> None:
+    line = [*question("L", "q", "When?")]
+    line[6] = "Y"
+    last = [question("Y", name, "?", f"{sign}is_empty(q_other.NAOK)")
+            for name, sign in (("some", "!"), ("none", ""))]  # fmt: skip
+    found = entries(survey(line, *YES_NO, *last))
+    assert [found[name]["shows_if"] for name in ("some", "none")] == ["q = 'oth'", "q != 'oth'"]
 
 
 def test_other_is_in_the_languages_of_the_form() -> None:
@@ -315,6 +325,19 @@ def test_what_respondents_read_before_and_after_is_kept() -> None:
     assert "the notice on data protection, which the tool does not show" in "".join(
         row.detail for row in hidden.rows
     )
+
+
+def test_one_address_at_the_end_is_kept() -> None:
+    addresses = structure(said={"surveyls_url": "https://example.org/en"})
+    addresses = addresses.replace(b"example.org/en]", b"example.org/de]").replace(
+        b"/de]", b"/en]", 1
+    )
+    found = read_form(addresses, "form.lss")
+    assert tomllib.loads(found.toml)["link"] == "https://example.org/en"
+    assert "in another language, https://example.org/de, is left out" in told(found)["en"]
+    bad = read_form(structure(said={"surveyls_url": "https://example.org/{SAVEDID}"}), "form.lss")
+    assert "link" not in tomllib.loads(bad.toml)
+    assert "https://example.org/{SAVEDID} is left out" in told(bad)["en"]
 
 
 def test_soft_mandatory_questions_can_be_left_out() -> None:

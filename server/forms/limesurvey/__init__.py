@@ -113,7 +113,10 @@ class _Reader:
             "consent": self._told(*notice) if is_noticed else None,
             "thanks": self._told("surveyls_endtext"),
         }
-        url = next(filter(None, source.texts.texts("surveyls_url").values()), "")
+        url, *more = [*dict.fromkeys(filter(None, source.texts.texts("surveyls_url").values())), ""]
+        if any(more):
+            told = lost(f"the address at its end in another language, {more[0]}, is left out")
+            self._change("surveyls_url", told)
         if is_address(url) and "{" not in url:
             found |= {"link": url, "link_text": self._told("surveyls_urldescription")}
         elif url:

@@ -58,7 +58,7 @@ class Kinds:
 
     def _text_of(self, question: Question, key: str, asked: Asked, what: str) -> Any:
         """Return an attribute that is a text, in all languages; None without one."""
-        given = question.attributes.texts(key)
+        given = {tag: text for tag, text in question.attributes.texts(key).items() if text}
         if len(given) == 1:
             given = dict.fromkeys(self._languages.tags, *given.values())
         text, changes = self._languages.text(given, what)
@@ -87,6 +87,7 @@ class Kinds:
             after = question.attribute("other_position_code")
             places = {"specific": codes.index(after) + 1} if after in codes else {}
         place = places.get(question.attribute("other_position"), len(asked.options))
+        self._know(question, asked, "other", _OTHER)
         asked.options.insert(place, (_OTHER, given or told_in("other", languages)))
         self.form.put(asked)
         self.form.put(written)
