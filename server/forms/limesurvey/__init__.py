@@ -24,13 +24,12 @@ from server.forms.form import (
 from server.forms.limesurvey import structure, table
 from server.forms.limesurvey.kinds import NO_CONDITION, Kinds
 from server.forms.limesurvey.relevance import by_scenario
-from server.forms.limesurvey.source import Group, Part, Question, Source
+from server.forms.limesurvey.source import Group, Line, Part, Question, Source
 from server.forms.limesurvey.types import NAMES
 from server.forms.source import Given
 
 _PIPE = re.compile(r"\{(?:(\w+)(?:\.(?:shown|NAOK|code|value))?|[^\s{}][^{}]*)\}")
-#: The cells with the names of rows, and with the texts of parts of questions.
-_NAMES = ("title", "code", "group_name")
+#: The cells with the texts of parts of questions.
 _TEXTS = {"subquestions": "question", "answers": "answer"}
 
 
@@ -83,12 +82,18 @@ class _Reader:
         for line in (*part.lines, *part.others):
             line.cells.repeat(first)
             self.form.claim(line.row, line.cells)
-            name = next((line.cells[key] for key in _NAMES if line.cells.get(key)), "")
-            if line.row != part.row and line in part.lines:
-                self.form.items.append(PartRow(line.row, name, line.cells.name, of))
-            elif line.row != part.row:
-                told = f"the survey does not have its language {line.language}"
-                self.form.refuse(line.row, name, line.cells.name, told)
+        # A table with tabs has a line for each language.
+        for line in part.lines:
+            if line.row != part.row:
+                name, kind = line.name, line.cells.name
+                self.form.items.append(PartRow(line.row, name, kind, of))
+        for line in part.others:
+            if line.row != part.row:
+                self._refuse_language(line, line.name, line.cells.name)
+
+    def _refuse_language(self, line: Line, name: str, kind: str) -> None:
+        told = f"the survey does not have its language {line.language}"
+        self.form.refuse(line.row, name, kind, told)
 
     def _answer_for_more(self, question: Question) -> None:
         """Let them answer for the attributes of a question, its conditions, and its defaults."""
@@ -125,7 +130,10 @@ class _Reader:
         self.form.study = {key: text for key, text in found.items() if text}
         for line, name, kind in source.study:
             self.form.claim(line.row, line.cells)
-            self.form.note(line.row, name, kind, *self._changes.get(line.row, ()))
+            if line.language in source.languages:
+                self.form.note(line.row, name, kind, *self._changes.get(line.row, ()))
+            else:
+                self._refuse_language(line, name, kind)
         for cells in source.facts:
             self.form.claim(source.study[0][0].row if source.study else "survey", cells)
 

@@ -12,6 +12,9 @@ from typing import Any, NamedTuple
 from server.forms.change import Change
 from server.forms.source import Given
 
+#: The cells that name a row.
+_NAMES = ("title", "code", "group_name", "name", "qid", "gid")
+
 
 class Line(NamedTuple):
     """A row of the source: its place in the report, its language, and its cells."""
@@ -19,6 +22,11 @@ class Line(NamedTuple):
     row: str
     language: str
     cells: Given
+
+    @property
+    def name(self) -> str:
+        """The code or the title of what it says; "" without one."""
+        return next((self.cells[key] for key in _NAMES if self.cells.get(key)), "")
 
 
 @dataclass

@@ -13,8 +13,6 @@ from server.forms.source import Given
 #: Tables with a row for each part, and for each text in the versions before 400 of the tables.
 _COUNTED = ("groups", "questions", "subquestions", "answers")
 _P = TypeVar("_P", bound=Part)
-#: The columns whose values can name a row.
-_NAMES = ("name", "title", "code", "qid", "gid")
 
 
 def is_ours(content: bytes) -> bool:
@@ -77,7 +75,7 @@ class _Structure:
         known = [one for one in (first, *languages) if one] or ["en"]
         self.source = Source([*dict.fromkeys(known)], settings, Part("texts"), facts=facts)
         for number, row in enumerate(settings, 1):
-            self.source.study.append((Line(f"surveys!{number}", "", row), "", "settings"))
+            self.source.study.append((Line(f"surveys!{number}", known[0], row), "", "settings"))
         for number, row in enumerate(texts, 1):
             language = row.get("surveyls_language", "")
             line = Line(f"surveys_languagesettings!{number}", language, row)
@@ -94,8 +92,7 @@ class _Structure:
         return self._tables.pop(table, [])
 
     def _leave_out(self, place: str, row: Given, why: str) -> None:
-        known = next((row[key] for key in _NAMES if row.get(key)), "")
-        self.source.others.append((place, known, row.name, why, row))
+        self.source.others.append((place, Line(place, "", row).name, row.name, why, row))
 
     def _joined(
         self, table: str, order: str, column: str, make: Callable[[str], _P]

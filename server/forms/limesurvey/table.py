@@ -129,9 +129,8 @@ class _Table:
     def _leave_out(self, place: str, row: Given, why: str = "") -> None:
         kind = row["class"]
         unknown = f"rows of class {kind[:20] or '(none)'} are not known here"
-        known = row.get("title") or row.get("code") or row.get("name") or ""
         why = why or WHY.get(row.name, unknown)
-        self.source.others.append((place, known, kind, why, row))
+        self.source.others.append((place, Line(place, "", row).name, kind, why, row))
 
     def _set(self, place: str, row: Given) -> None:
         """Add a setting, or a text, of the survey, which stands behind its name."""
