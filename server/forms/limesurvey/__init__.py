@@ -105,7 +105,9 @@ class _Reader:
             self.form.claim(question.row, cells)
         for line in question.conditions:
             self.form.claim(line.row, line.cells)
-            self.form.items.append(PartRow(line.row, "", "conditions", question.rows))
+            unused = f"it belongs to {question.code}, which is refused"
+            part = PartRow(line.row, line.cells.get("cid", ""), "conditions", question.rows, unused)
+            self.form.items.append(part)
 
     def _read_study(self, stem: str) -> None:
         """Read what respondents see before and after the questions."""
