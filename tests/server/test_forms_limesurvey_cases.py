@@ -157,7 +157,7 @@ def test_an_answer_outside_of_the_scale_of_an_array_is_no_point() -> None:
     rows = [["SQ", "0", "a", "", "Asleep"], ["SQ", "0", "b", "", "Awake"]]
     found = survey(question("F", "q", "How?"), *rows, *points)
     assert [entry["points"] for entry in entries(found).values()] == [["badly", "well"]] * 2
-    assert "“Do not know” (99) is no point of the scale" in told(found)["q-a"]
+    assert "“Do not know” (99) is no point" in told(found)["q-a"]
 
 
 def test_an_array_of_one_row_keeps_its_text_as_a_heading() -> None:
@@ -195,7 +195,7 @@ def test_options_that_exclude_all_others() -> None:
     assert [one["text"] for one in asked["q"]["options"]] == ["Pipe", "Cigar", "Refused"]
     assert asked["last"]["shows_if"] == "selected(q, 'none')"
     assert "that the option d excludes all others is left out" in told(found)["q"]
-    assert "“Nothing at all” is the page's own “None of these”" in told(found)["q"]
+    assert "“Nothing at all” cannot be ticked beside others" in told(found)["q"]
 
 
 @pytest.mark.parametrize(
