@@ -334,7 +334,8 @@ def test_a_form_of_another_tool_is_imported_mended_and_published(
     page.get_by_role("button", name="Import it").click()
     seen(page)
     page.get_by_role("button", name="Begin the draft").click()
-    refused = page.get_by_role("row").filter(has_text="survey!3")
+    expect(page.get_by_role("heading", name="Not in the survey (1)")).to_be_visible()
+    refused = page.get_by_role("listitem").filter(has_text="survey!3")
     expect(refused).to_contain_text("add a constraint such as . >= 0 and . <= 120")
     seen(page)
     # A refused question is asked by hand, behind the question that it depends on.
