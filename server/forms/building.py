@@ -217,19 +217,26 @@ def _join(entries: Mapping[int, Entry]) -> None:
     """Put the conditions into the questions' tables, and the options that texts belong to."""
     earlier: dict[str, Entry] = {}
     before: Entry | None = None
+    #: The question whose options have texts beside them; a survey has one such text, just after it.
+    owner: Entry | None = None
     for entry in entries.values():
         asked = entry.asked
         if "namely" in entry.data:
-            option = before.values.get(entry.data["namely"]) if before else None
-            if option in (None, NONE):
-                del entry.data["namely"]
+            wanted = entry.data.pop("namely")
+            known = owner.values if owner and owner.asked.row == asked.row else {}
+            option = known.get(wanted)
+            if owner is None or option in (None, NONE):
                 entry.changes.append(
                     look("it is a question of its own, since its option was not imported")
                 )
-            else:
+            elif owner is before:
                 entry.data["namely"] = option
+            else:
+                sign = "selected" if owner.data["kind"] == "choices" else "="
+                entry.data["shows_if"] = written([sign, owner.data["id"], option])
         else:
             _add_conditions(entry, earlier, before)
+            owner = entry
         _add_answers(entry, earlier)
         earlier[asked.name] = before = entry
 

@@ -31,7 +31,7 @@ def is_json_of(content: bytes, name: str, fits: Callable[[Any], bool]) -> bool:
 
 def table(value: Any) -> Mapping[str, Any]:
     """Return a value if it is a table of keys, otherwise an empty one."""
-    return value if isinstance(value, dict) else {}
+    return value if isinstance(value, Mapping) else {}
 
 
 def items(value: Any) -> list[Any]:

@@ -29,16 +29,26 @@ class Given(Mapping[str, Any]):
         Values are texts, numbers, lists, tables and None.
     name : str
         The last key on the way here that is no number; a value is declared by it and its own key,
-        such as ``choices.text``. What stands behind two colons is a language.
+        such as ``choices.text``. What stands behind two colons is a language. A text in several
+        languages has the name of a single one.
     """
 
     def __init__(self, content: Mapping[str, Any], name: str) -> None:
         self.name = name
         self.is_claimed = False
+        self._whole = ""
         self._content = {
             key: _wrapped(value, name if key.isdecimal() else key) for key, value in content.items()
         }
         self._unread = dict.fromkeys(key for key, value in self._content.items() if _says(value))
+        for key, value in self._content.items():
+            if isinstance(value, Given) and value.is_text:
+                value._whole = f"{name}.{key}"
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it is one text in several languages, with the one that is used by default."""
+        return "default" in self and all(isinstance(one, str) for one in self._content.values())
 
     def __getitem__(self, key: str) -> Any:
         value = self._content[key]
@@ -64,7 +74,7 @@ class Given(Mapping[str, Any]):
     def left(self) -> "Iterator[Leaf]":
         """Yield the values that nobody has read, but for those of parts with a row of their own."""
         for key, value in self._content.items():
-            name = f"{self.name}.{key.partition('::')[0]}"
+            name = self._whole or f"{self.name}.{key.partition('::')[0]}"
             if key in self._unread:
                 simple = value if isinstance(value, list) else [value]
                 yield from (Leaf(name, one) for one in _simple(simple) if _says(one))

@@ -200,3 +200,14 @@ def test_the_option_that_none_is_true_stays_where_it_is_needed() -> None:
         spec = survey_of(parsed(found.toml, "x"), "x", Path(".")).spec["questions"]
         assert [option["text"] for option in spec[0]["options"]] == ["X", "None of the above"]
         assert found.rows[0].outcome == "imported"
+
+
+def test_each_text_beside_an_option_is_asked_of_those_who_choose_the_option() -> None:
+    options: list[tuple[str, Any]] = [("x", "X"), ("Y", "Y"), ("z", "Z")]
+    asked = Asked("1", "q", "", "choices", "Which?", options=options)
+    texts = [asked.namely(value, "Which one?", f"q-{value}") for value in ("x", "Y")]
+    found = build(Form("A form", "form", [asked, *texts]))
+    _, first, second = survey_of(parsed(found.toml, "x"), "x", Path(".")).spec["questions"]
+    assert first["namely"] == "x"
+    assert "namely" not in second
+    assert written_condition(second["shows_if"]) == "selected(q, 'y')"

@@ -131,7 +131,7 @@ def test_elements_that_surveyjs_hides_are_reported() -> None:
         {"type": "slider", "name": "cold", "min": -100, "max": 0, "step": 5},
     )  # fmt: skip
     assert "it was hidden, and is shown" in told(found, "p")
-    assert "the conditions of its options is left out" in told(found, "r")
+    assert "that an option is offered only if {inside} = true is left out" in told(found, "r")
     assert "the alphabetical order of its options is left out" in told(found, "r")
     cold = entries(found)["cold"]
     assert (cold["min"], cold["max"], cold["step"]) == (-100, 0, 5)

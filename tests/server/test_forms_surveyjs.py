@@ -136,7 +136,7 @@ def test_each_element_is_reported() -> None:
         assert why in told[name][1]
     assert told["last"][0] == "changed"
     assert "the condition {km} + 1 > 3 could not be translated" in told["last"][1]
-    assert "defaultValue is left out" in told["last"][1]
+    assert "its default answer True is left out" in told["last"][1]
     lacking = "its text in de is missing: the text of another language is used"
     assert told["drove"] == ("changed", f"{lacking}; ε = 1 is proposed")
     alone = imported({"elements": [{"type": "boolean", "name": "drove", "title": "Did you?"}]})

@@ -10,21 +10,21 @@ from functools import partial
 from typing import Any
 
 from server.forms import texts
-from server.forms.change import Change, look, lost
+from server.forms.change import Change, lost
 from server.forms.form import (
-    CHANGED,
     MOST_LANGUAGES,
     MOST_ROWS,
     Asked,
     Condition,
     Form,
     FormError,
-    Row,
     condition_of,
     left_out,
 )
-from server.forms.json_file import is_json_of, items, parsed, table
-from server.forms.surveyjs.kinds import Kinds, is_on
+from server.forms.json_file import is_json_of, items, parsed
+from server.forms.meaning import told_in
+from server.forms.source import Given
+from server.forms.surveyjs.kinds import DEFAULT, Kinds, is_on, is_text, plain_value
 from server.forms.surveyjs.logic import condition
 
 #: Types that ask nothing that can be randomized, and why.
@@ -38,16 +38,25 @@ _REFUSED = {
     "matrixdropdown": "a table with a list in each cell is not asked: ask each column by itself",
     "image": "an image without a text asks nothing",
 }
-#: Keys of a question that are left out, and named if they stand there.
-_LEFT_OUT = (
-    *("requiredIf", "defaultValue", "defaultValueExpression", "correctAnswer", "choicesVisibleIf"),
-    *("choicesEnableIf", "setValueExpression", "resetValueIf", "enableIf", "maskType"),
-    *("rowsVisibleIf", "columnsVisibleIf", "setValueIf", "requiredErrorText", "help"),
-)
-#: Keys of a survey that have no counterpart.
-_OF_SURVEY = (
-    *("triggers", "calculatedValues", "completedHtmlOnCondition", "navigateToUrl", "timeLimit"),
-)
+#: Lists of a survey that have no counterpart, and what their entries do.
+_OF_SURVEY = {
+    "triggers": "nothing is done after an answer",
+    "calculatedValues": "nothing is calculated on the device",
+    "completedHtmlOnCondition": "everybody sees the same last page",
+    "navigateToUrlOnCondition": "everybody sees the same last page",
+}
+#: Names that keys had in earlier versions.
+_RENAMED = {
+    "questions": "elements", "hasOther": "showOtherItem", "hasNone": "showNoneItem",
+    "hasSelectAll": "showSelectAllItem", "hasComment": "showCommentArea",
+    "isAllRowRequired": "eachRowRequired", "rowsOrder": "rowOrder",
+    "questionsOrder": "questionOrder", "rateDisplayMode": "rateType",
+    "mininumRateDescription": "minRateDescription",
+    "maximumRateDescription": "maxRateDescription", "maxTimeToFinish": "timeLimit",
+    "maxTimeToFinishPage": "timeLimitPerPage", "maxOthersLength": "maxCommentLength",
+    "placeHolder": "placeholder", "optionsCaption": "placeholder",
+    "otherPlaceHolder": "otherPlaceholder", "commentPlaceHolder": "commentPlaceholder",
+}  # fmt: skip
 _PIPE = re.compile(r"\{([^{}]+)\}")
 
 
@@ -61,7 +70,7 @@ def read(content: bytes, name: str) -> Form:
     data = parsed(content, name)
     if not _is_form(data):
         raise FormError(f"{name}: expected JSON with pages or elements, got something else")
-    return _Reader(data, name).form
+    return _Reader(_renamed(data), name).form
 
 
 def _is_form(data: Any) -> bool:
@@ -69,93 +78,159 @@ def _is_form(data: Any) -> bool:
     return isinstance(data, dict) and any(isinstance(data.get(key), list) for key in keys)
 
 
+def _renamed(value: Any) -> Any:
+    """Return a part of a file with the names that keys have now, unless it has both."""
+    if isinstance(value, list):
+        return [_renamed(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    now = {key: _RENAMED.get(key, key) for key in value}
+    return {
+        key if now[key] != key and now[key] in value else now[key]: _renamed(one)
+        for key, one in value.items()
+    }
+
+
 class _Reader:
     """One questionnaire; its elements become items of `form`, in their order."""
 
-    def __init__(self, data: Mapping[str, Any], name: str) -> None:
-        self._kinds = Kinds(texts.Languages(_languages(data), _PIPE))
+    def __init__(self, raw: Mapping[str, Any], name: str) -> None:
+        data = Given(raw, "survey")
+        data.get("locale")  # `_languages` goes through all of the file
+        self._kinds = Kinds(texts.Languages(_languages(raw), _PIPE))
         stem = re.sub(r"\.\w+$", "", name)
         self.form = Form(stem or "Form", stem or "form", languages=self._kinds.languages.several)
-        title, _ = self._kinds.text(data.get("title"))
+        title, changes = self._kinds.text(data.get("title"), "title")
         self.form.title = title or stem or "Form"
         study = {"description": "introduction", "completedHtml": "thanks"}
-        found = {ours: self._kinds.text(data.get(theirs))[0] for theirs, ours in study.items()}
-        self.form.study = {key: text for key, text in found.items() if text}
+        self.form.study = {}
+        for theirs, ours in study.items():
+            text, more = self._kinds.text(data.get(theirs), ours)
+            changes += more
+            if text:
+                self.form.study = {**self.form.study, ours: text}
+        #: The conditions of the groups that are open.
         self._conditions: list[Condition] = []
+        #: The questions so far by the names of their answers, in small letters.
+        self._known: dict[str, Asked] = {}
         self._count = 0
         pages = data.get("pages")
-        pages = pages if isinstance(pages, list) else [data]
-        for number, page in enumerate(pages):
-            place = f"pages[{number}]" if pages[0] is not data else ""
+        for number, page in enumerate(items(pages)):
             self.form.page = number
-            # Without pages, the title is that of the survey.
-            self._read_panel(place, page, {} if pages[0] is data else page)
-        for key in _OF_SURVEY:
-            if data.get(key):
-                self.form.refuse(key, key, "survey", "it has no counterpart in a survey file")
+            self._read_group(f"pages[{number}]", page, "page")
+        if not isinstance(pages, list):
+            self._read_elements("", data)
+        for key, why in _OF_SURVEY.items():
+            for number, one in enumerate(items(data.get(key))):
+                self._claim(f"{key}[{number}]", one)
+                told = f"it has no counterpart in a survey file: {why}"
+                self.form.refuse(f"{key}[{number}]", key, "survey", told)
+        changes += self._common(data)
+        self.form.note("survey", "", "survey", *changes)
+        self.form.claim("survey", data)
 
-    def _read_panel(self, place: str, panel: Any, titled: Any) -> None:
-        """Read the elements of a page or a panel, whose condition each of them has."""
-        if not isinstance(panel, Mapping):
+    def _claim(self, place: str, part: Any) -> None:
+        if isinstance(part, Given):
+            self.form.claim(place, part)
+
+    def _read_group(self, place: str, group: Any, kind: str) -> None:
+        """Read a page or a panel, whose heading and conditions its elements have."""
+        if not isinstance(group, Given):
             self.form.refuse(place, "", "", "it is no table of keys")
             return
-        given = panel.get("elements") or panel.get("questions") or []
-        title, _ = self._kinds.text(table(titled).get("title"))
-        self.form.headings.append(title)
-        before = len(self._conditions)
-        text = str(panel.get("visibleIf") or "")
+        before = self._open(place, group, kind)
+        self._read_elements(place, group)
+        self._close(before)
+
+    def _open(self, place: str, group: Given, kind: str, remark: str = "") -> list[Condition]:
+        """Add the row of a page, a panel, or a question with several parts, and its description."""
+        before = [*self._conditions]
+        name = str(group.get("name", "") or place)
+        title, changes = self._kinds.text(group.get("title"), "title")
+        self.form.headings.append(None if kind == "matrix" else title)
+        text = str(group.get("visibleIf") or "")
         if text:
-            found, untold = condition_of(text, partial(condition, text))
+            found, untold = condition_of(text, partial(condition, text, self._known))
             self._conditions.append(found)
-            if untold:
-                self.form.note(place, str(panel.get("name", "")), "panel", *left_out(untold))
-        for number, element in enumerate(given if isinstance(given, list) else []):
+            changes += left_out(untold)
+        locked, more = _locked(group)
+        self._conditions += locked
+        changes += [*more, *self._common(group)]
+        if is_on(group, "isRequired"):
+            changes.append(lost("that at least one of its parts is answered is left out"))
+        self.form.claim(place, group)
+        self.form.note(place, name, kind, *changes, remark=remark)
+        about, more = self._kinds.text(group.get("description"), "description")
+        if about and kind != "matrix":
+            note = Asked(place, name, kind, "note", about, changes=more)
+            note.conditions = [*self._conditions]
+            self.form.put(note)
+        return before
+
+    def _close(self, before: list[Condition]) -> None:
+        self._conditions = before
+        self.form.headings.pop()
+
+    def _common(self, part: Given) -> list[Change]:
+        """Return what is different in any part of a form."""
+        changes = []
+        if part.get("visible") is False:
+            changes.append(lost("it was hidden, and is shown"))
+        label = self._kinds.text(part.get("commentText"))[0]
+        if is_on(part, "showCommentArea"):
+            shown = f" “{texts.first(label)}”" if label else ""
+            changes.append(lost(f"its field for comments{shown} is left out"))
+        for key in ("questionOrder", "rowOrder"):
+            if part.get(key) == "random":
+                of = "questions" if key == "questionOrder" else "rows"
+                changes.append(lost(f"the random order of its {of} is left out"))
+        if is_on(part, "readOnly") or part.get("mode") == "display":
+            changes.append(lost("that nobody can answer it is left out"))
+        return changes
+
+    def _read_elements(self, place: str, group: Given) -> None:
+        for number, element in enumerate(items(group.get("elements"))):
             self._count += 1
             if self._count > MOST_ROWS:
                 raise FormError(f"expected at most {MOST_ROWS:,} elements, got more")
             self._read_element(f"{place}.elements[{number}]".lstrip("."), element)
-        del self._conditions[before:]
-        self.form.headings.pop()
 
     def _read_element(self, place: str, element: Any) -> None:
-        if not isinstance(element, Mapping):
+        if not isinstance(element, Given):
             self.form.refuse(place, "", "", "it is no table of keys")
             return
         kind, name = str(element.get("type", "")), str(element.get("name", "") or place)
         if kind == "panel":
-            if element.get("visible") is False:
-                self.form.items.append(
-                    Row(place, name, kind, CHANGED, (look("it was hidden, and is shown"),))
-                )
-            self.form.note(place, name, kind, *_lost(element))
-            self._read_panel(place, element, element)
-        elif kind in _REFUSED:
-            self.form.refuse(place, name, kind, _REFUSED[kind])
+            self._read_group(place, element, kind)
         elif kind == "matrix":
             self._read_matrix(place, name, element)
         elif kind == "multipletext":
-            self.form.note(place, name, kind, remark="each of its fields is a question")
-            title, _ = self._kinds.text(element.get("title"))
-            self.form.headings.append(title)
-            usual = {key: element[key] for key in ("visibleIf", "isRequired") if key in element}
-            for number, item in enumerate(items(element.get("items"))):
-                one = item if isinstance(item, Mapping) else {"name": str(item)}
-                named = {
-                    **usual,
-                    **one,
-                    "name": f"{name}-{one.get('name', number)}",
-                    "type": "text",
-                }
-                self._ask(f"{place}.items[{number}]", named, str(named["name"]), "text")
-            self.form.headings.pop()
+            self._read_fields(place, name, element)
+        elif kind in _REFUSED:
+            self.form.claim(place, element)
+            self.form.refuse(place, name, kind, _REFUSED[kind])
         else:
             self._ask(place, element, name, kind)
 
-    def _ask(self, place: str, element: Mapping[str, Any], name: str, kind: str) -> None:
-        title = element.get("title") or element.get("html") or element.get("label")
+    def _read_fields(self, place: str, name: str, element: Given) -> None:
+        fields = items(element.get("items"))
+        if not fields:
+            self.form.claim(place, element)
+            self.form.refuse(place, name, "multipletext", "it has no fields")
+            return
+        before = self._open(place, element, "multipletext", "each of its fields is a question")
+        for number, item in enumerate(fields):
+            field = item if isinstance(item, Given) else Given({"name": item}, "items")
+            named = f"{name}.{field.get('name') or number}"
+            self._ask(f"{place}.items[{number}]", field, named, "text")
+        self._close(before)
+
+    def _ask(self, place: str, element: Given, name: str, kind: str) -> None:
+        self.form.claim(place, element)
+        title = element.get("html" if kind == "html" else "title") or element.get("label")
         text, changes = self._kinds.text(title)
         asked = Asked(place, name, kind, "", text or name, changes=changes)
-        help_text, more = self._kinds.text(element.get("description"))
+        help_text, more = self._kinds.text(element.get("description"), "help")
         asked.changes += more
         if help_text:
             asked.keys["help"] = help_text
@@ -164,80 +239,140 @@ class _Reader:
             self.form.refuse(place, name, kind, why)
             return
         self._finish(asked, element)
-        if asked.kind in ("choice", "choices") and is_on(element, "hasOther", "showOtherItem"):
-            label, _ = self._kinds.text(element.get("otherText"))
-            text = self._kinds.same("Please specify")
-            self.form.put(asked.add_other(label or self._kinds.same("Other"), text))
+        self._known[str(element.get("valueName") or name).lower()] = asked
+        if asked.kind in ("choice", "choices"):
+            self._read_beside(asked, element)
 
-    def _finish(self, asked: Asked, element: Mapping[str, Any]) -> None:
+    def _read_beside(self, asked: Asked, element: Given) -> None:
+        """Read what can be written beside options, and what is asked of those who choose one."""
+        several = self._kinds.languages.several
+        specify = told_in("specify", several)
+        choices = [
+            (number, choice)
+            for number, choice in enumerate(items(element.get("choices")))
+            if isinstance(choice, Given)
+        ]
+        for _, choice in choices:
+            if is_on(choice, "showCommentArea"):
+                label = self._kinds.text(choice.get("commentPlaceholder"))[0] or specify
+                for value, _ in self._kinds.options([choice]):
+                    self.form.put(asked.namely(value, label, f"{asked.name}.{value}"))
+        if is_on(element, "showOtherItem"):
+            other = self._kinds.text(element.get("otherText"))[0] or told_in("other", several)
+            self.form.put(asked.add_other(other, specify))
+        sign = "selected" if asked.kind == "choices" else "="
+        before = self._conditions
+        for number, choice in choices:
+            for value, _ in self._kinds.options([choice] if choice.get("elements") else []):
+                chosen = Condition([sign, asked.name, value], f"{{{asked.name}}} {sign} {value}")
+                self._conditions = [*asked.conditions, chosen]
+                self._read_elements(f"{asked.row}.choices[{number}]", choice)
+        self._conditions = before
+
+    def _finish(self, asked: Asked, element: Given) -> None:
         """Add what all kinds have: page and heading, condition, and what is left out."""
-        if asked.kind != "note" and element.get("isRequired") is True:
-            asked.keys["required"] = True
         asked.conditions = [*self._conditions]
         text = str(element.get("visibleIf") or "")
         if text:
-            asked.ask_if(text, partial(condition, text))
-        asked.changes += _lost(element)
-        if element.get("visible") is False:
-            asked.look("it was hidden, and is shown")
+            asked.ask_if(text, partial(condition, text, self._known))
+        required, only = is_on(element, "isRequired"), str(element.get("requiredIf") or "")
+        if only:
+            asked.look(f"it is required only if {only[:200]} there, and is not required here")
+        elif required and asked.kind != "note":
+            asked.keys["required"] = True
+        locked, more = _locked(element)
+        asked.conditions += locked
+        asked.changes += [*more, *self._common(element)]
         self.form.put(asked)
 
-    def _read_matrix(self, place: str, name: str, element: Mapping[str, Any]) -> None:
+    def _read_matrix(self, place: str, name: str, element: Given) -> None:
         """Read the rows of a matrix: each is a scale of the same points."""
-        matrix, changes = self._kinds.text(element.get("title"))
-        points: list[tuple[str, Any]] = []
-        for column in items(element.get("columns")):
-            one = column if isinstance(column, Mapping) else {"value": column}
-            text, _ = self._kinds.text(one.get("text"))
-            value = str(one.get("value", ""))
-            points.append((value, text or self._kinds.same(value)))
-        self.form.note(place, name, "matrix", *changes)
-        for number, row in enumerate(items(element.get("rows"))):
-            one = row if isinstance(row, Mapping) else {"value": row}
-            text, more = self._kinds.text(one.get("text"))
-            value = str(one.get("value", number))
-            asked = Asked(
-                f"{place}.rows[{number}]",
-                f"{name}.{value}",
-                "matrix",
-                "scale",
-                text or self._kinds.same(value),
-                {"matrix": matrix or self._kinds.same(name)},
-                points,
-                changes=more,
-            )
-            required = {"isRequired": element.get("isAllRowRequired") is True}
-            self._finish(asked, {**element, **required})
-            asked.changes += _lost(one)
+        cells, rows = element.get("cellType", "radio"), items(element.get("rows"))
+        points = self._kinds.options(element.get("columns"))
+        why = "" if rows else "it has no rows"
+        if cells not in ("radio", "checkbox"):
+            why = f"cells of type {str(cells)[:20]} cannot be randomized"
+        elif len(points) < 2:
+            why = "it has fewer than two columns"
+        if why:
+            self.form.claim(place, element)
+            self.form.refuse(place, name, "matrix", why)
+            return
+        before = self._open(place, element, "matrix", "each of its rows is a question")
+        over = self._kinds.text(element.get("title"))[0] or self._kinds.same(name)
+        over = _with(over, self._kinds.text(element.get("description"))[0])
+        shown = str(element.get("rowsVisibleIf") or "")
+        for number, row in enumerate(rows):
+            one = row if isinstance(row, Given) else Given({"value": row}, "rows")
+            [(value, text)] = self._kinds.options([one]) or [(str(number), str(number))]
+            more = self._kinds.text(one.get("text"))[1]
+            asked = Asked(f"{place}.rows[{number}]", f"{name}.{value}", "matrix", "scale", text,
+                          {}, [*points], changes=more)  # fmt: skip
+            self.form.claim(asked.row, one)
+            if cells == "checkbox":
+                asked.kind = "choices"
+                self._kinds.exclude(asked, element.get("columns"), [])
+                self.form.headings.append(over)
+            else:
+                asked.keys["matrix"] = over
+            self._finish(asked, one)
+            if shown:
+                quoted = value.replace("\\", "\\\\").replace("'", "\\'")
+                told = shown.replace("{item}", f"'{quoted}'")
+                asked.ask_if(shown, partial(condition, told, self._known))
+            if is_on(element, "eachRowRequired"):
+                asked.keys["required"] = True
+            self._known[asked.name.lower()] = asked
+            if cells == "checkbox":
+                self.form.headings.pop()
+        self._close(before)
 
 
-def _lost(element: Mapping[str, Any]) -> list[Change]:
-    """Return which parts of an element have no counterpart."""
-    found = [key for key in _LEFT_OUT if element.get(key) not in (None, "", [], False)]
-    choices = (table(one) for one in items(element.get("choices")))
-    if any("visibleIf" in one or "enableIf" in one for one in choices):
-        found.append("the conditions of its options")
-    if element.get("choicesOrder") in ("asc", "desc"):
-        found.append("the alphabetical order of its options")
-    return [lost(f"{key} is left out") for key in found]
+def _locked(part: Given) -> tuple[list[Condition], list[Change]]:
+    """Return the condition of answering, which is left out: whoever cannot there need not here."""
+    text = str(part.get("enableIf") or "")
+    if not text:
+        return [], []
+    told = f"that it can be answered only if {text[:200]} is left out"
+    return [Condition([], text)], [lost(told)]
+
+
+def _with(title: Any, about: Any) -> Any:
+    """Return a title with its description in parentheses, in each language."""
+    if not about:
+        return title
+    if isinstance(title, dict):
+        return {tag: f"{one} ({about[tag]})" for tag, one in title.items()}
+    return f"{title} ({about})"
+
+
+def _languages(data: Any) -> dict[str, str]:
+    """Return the tags of the languages of texts by their names, the form's own one first.
+
+    What a text has as its default is in English if another text of the same table is in the form's
+    own language; otherwise it is in that language.
+    """
+    own = str(data.get("locale") or "en")
+    found = {own: texts.tag_of(own) or "en"}
+    is_english = False
+    waiting = [("", data)]
+    while waiting:
+        key, value = waiting.pop()
+        if isinstance(value, Mapping):
+            if _is_text(key, value):
+                found |= {name: name for name in value if texts.tag_of(str(name)) == name}
+                is_english |= DEFAULT in value and own in value and own != "en"
+            waiting += value.items()
+        elif isinstance(value, list):
+            waiting += [(key, one) for one in value]
+    if is_english and "en" not in found.values():
+        found[DEFAULT] = "en"
+    return dict([*found.items()][:MOST_LANGUAGES])
 
 
 #: Keys whose values can be tables with a text for each language.
 _TEXTS = ("title", "description", "text", "html", "label", "completedHtml", "otherText", "noneText")
 
 
-def _languages(data: Any) -> dict[str, str]:
-    """Return the tags of the languages of texts by their names; the default one comes first."""
-    default = str(data.get("locale") or "en")
-    found = {default: texts.tag_of(default) or "en"}
-    waiting = [("", data)]
-    while waiting:
-        key, value = waiting.pop()
-        if isinstance(value, Mapping):
-            is_text = "default" in value or key in _TEXTS
-            if is_text and all(isinstance(one, str) for one in value.values()):
-                found |= {name: name for name in value if texts.tag_of(str(name)) == name}
-            waiting += value.items()
-        elif isinstance(value, list):
-            waiting += [(key, one) for one in value]
-    return dict([*found.items()][:MOST_LANGUAGES])
+def _is_text(key: str, value: Mapping[str, Any]) -> bool:
+    return (DEFAULT in value or key in _TEXTS) and all(map(is_text, value.values()))

@@ -4,12 +4,25 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from analysis.core.texts import normalized
 from server.forms import texts
 from server.forms.change import Change
 from server.forms.form import Asked, is_yes_no, phrases
-from server.forms.json_file import amount, items
+from server.forms.json_file import amount, items, table
+from server.forms.meaning import asks_who, is_none, is_outside, told_in
 
-_RATES = 5
+_ONE = ("radiogroup", "dropdown", "buttongroup")
+_SEVERAL = ("checkbox", "tagbox")
+#: The items that SurveyJS adds to options: the switch, the value, and the label's key.
+_ADDED = (
+    ("showNoneItem", "none", "noneText"),
+    ("showRefuseItem", "refused", "refuseText"),
+    ("showDontKnowItem", "dontknow", "dontKnowText"),
+)
+#: Validators whose own keys say what is left out with them.
+_TELLING = ("expression", "regex", "text", "numeric", "answercount")
+#: The most suggestions of a text, and the longest one that a text can be by default.
+_MOST_SUGGESTIONS, _LONGEST = 1000, 32
 
 
 class Kinds:
@@ -17,34 +30,22 @@ class Kinds:
 
     def __init__(self, languages: texts.Languages) -> None:
         self.languages = languages
+        self._rules: list[Mapping[str, Any]] = []
 
     def fill(self, asked: Asked, element: Mapping[str, Any], kind: str) -> str:
         """Give a question its kind and that kind's keys; return why it cannot have one."""
-        if kind in (
-            "radiogroup",
-            "dropdown",
-            "buttongroup",
-            "checkbox",
-            "tagbox",
-            "imagepicker",
-            "ranking",
-        ):
+        self._rules = [*map(table, items(element.get("validators")))]
+        why = self._fill(asked, element, kind)
+        for rule in self._rules:
+            if str(rule.get("type")).removesuffix("validator") not in _TELLING:
+                asked.lose(f"the validator {str(rule.get('type'))[:40]} is left out")
+        return why
+
+    def _fill(self, asked: Asked, element: Mapping[str, Any], kind: str) -> str:
+        if kind in (*_ONE, *_SEVERAL, "imagepicker", "ranking"):
             return self._choose(asked, element, kind)
         if kind == "boolean":
-            asked.kind = "yes-no"
-            ends = (
-                ("valueTrue", "labelTrue", "true", "question.yes"),
-                ("valueFalse", "labelFalse", "false", "question.no"),
-            )
-            asked.options = []
-            for key, labelled, usual, own in ends:
-                value = element.get(key, usual)
-                label, _ = self.text(element.get(labelled))
-                words = phrases(self.languages.several, own)
-                asked.options.append((_plain(value), label or words))
-            if not is_yes_no(asked.options, self.languages.several):
-                asked.kind = "choice"
-            return ""
+            return self._agree(asked, element)
         if kind == "rating":
             return self._rate(asked, element)
         if kind in ("text", "nouislider", "slider"):
@@ -54,51 +55,141 @@ class Kinds:
             return "" if asked.text != asked.name else "it has no text"
         return f"the type {kind[:40] or '(none)'} is not known here"
 
+    def options(self, given: Any) -> list[tuple[str, Any]]:
+        """Return the values and texts of a list of items; each is a table, or a value alone."""
+        found = []
+        for item in items(given):
+            one = item if isinstance(item, Mapping) else {"value": item}
+            # An item can have both in one text.
+            value, _, label = plain_value(one.get("value")).partition("|")
+            text = self.text(one.get("text"))[0] or self.text(label)[0]
+            if value or text:
+                found.append((value or texts.first(text), text or self.same(value)))
+        return found
+
+    def exclude(self, asked: Asked, given: Any, added: list[tuple[str, Any]]) -> None:
+        """Find the options that exclude all others; one of them can be "None of these"."""
+        tables = [one for one in items(given) if isinstance(one, Mapping)]
+        values = self.options([one for one in tables if one.get("isExclusive") is True])
+        alone = [one for one in asked.options if one in values]
+        if asked.kind != "choices":
+            return
+        none = [one for one in added if one[0] == "none"]
+        none += [one for one in [*alone, *asked.options] if is_none(one[1])]
+        none += [one for one in alone if not is_outside(one[1])]
+        asked.none = none[0] if none else None
+        for one in [*alone, *added]:
+            if one != asked.none:
+                label = texts.first(one[1])
+                asked.look(f"“{label}” excludes all others there, and can be ticked beside others")
+
     def _choose(self, asked: Asked, element: Mapping[str, Any], kind: str) -> str:
         if element.get("choicesByUrl") or element.get("choicesFromQuestion"):
             return "its options come from elsewhere: put them into its choices"
-        options: dict[str, Any] = {}
-        for choice in items(element.get("choices")):
-            one = choice if isinstance(choice, Mapping) else {"value": choice}
-            value = str(one.get("value", ""))
-            text, _ = self.text(one.get("text"))
-            options.setdefault(value, text or self.same(value))
-        if len([value for value in options if value]) < 2:
+        given = element.get("choices")
+        asked.options = self.options(given)
+        if kind == "dropdown" and not asked.options:
+            low, high, step = (
+                amount(element.get(f"choices{end}")) for end in ("Min", "Max", "Step")
+            )
+            if low is not None and high is not None and low < high:
+                asked.kind = "number"
+                asked.keys |= {"min": low, "max": high, "step": step or 1}
+                return ""
+        several = kind == "imagepicker" and element.get("multiSelect") is True
+        asked.kind = "choices" if kind in _SEVERAL or several else "choice"
+        asked.kind = "rank" if kind == "ranking" else asked.kind
+        added = [] if asked.kind == "rank" else [*self._added(element)]
+        self.exclude(asked, given, added)
+        asked.options += added
+        if len(asked.options) + is_on(element, "showOtherItem") < 2:
             return "it has fewer than two options"
-        many = kind in ("checkbox", "tagbox") or (
-            kind == "imagepicker" and element.get("multiSelect")
-        )
-        asked.kind = "rank" if kind == "ranking" else "choices" if many else "choice"
-        asked.options = [(value, text) for value, text in options.items() if value]
-        if kind == "imagepicker":
-            asked.lose("its images are left out")
-        if element.get("choicesOrder") == "random":
+        order = element.get("choicesOrder")
+        if order == "random":
             asked.keys["random_order"] = True
-        most = element.get("maxSelectedChoices")
-        if many and type(most) is int and 0 < most <= len(asked.options):
-            asked.keys["at_most"] = most
-        if is_on(element, "hasNone", "showNoneItem") and not many:
-            label, _ = self.text(element.get("noneText"))
-            asked.options.append(("none-of-these", label or self.same("None")))
+        elif order in ("asc", "desc"):
+            asked.lose("the alphabetical order of its options is left out")
+        if asked.kind != "choice":
+            self._limit(asked, element)
+        return ""
+
+    def _added(self, element: Mapping[str, Any]) -> Any:
+        """Yield the items that a question adds to its options: none, refused, and dontknow."""
+        languages = self.languages.several
+        usual = {
+            "none": phrases(languages, "question.none"),
+            "refused": told_in("refuse", languages),
+            "dontknow": told_in("dont-know", languages),
+        }
+        for switch, value, key in _ADDED:
+            label = self.text(element.get(key))[0]
+            if is_on(element, switch):
+                yield value, label or usual[value]
+
+    def _limit(self, asked: Asked, element: Mapping[str, Any]) -> None:
+        """Read how many options can and must be ticked, or ranked."""
+        least, most = ([element.get(f"{end}SelectedChoices")] for end in ("min", "max"))
+        for rule in self._of_rules("answercount"):
+            least.append(rule.get("minCount"))
+            most.append(rule.get("maxCount"))
+        high = min(
+            (one for one in most if type(one) is int and one > 0), default=len(asked.options)
+        )
+        low = max((one for one in least if type(one) is int), default=0)
+        if asked.kind == "choices" and high < len(asked.options):
+            asked.keys["at_most"] = high
+        elif asked.kind == "rank" and (
+            high < len(asked.options) or is_on(element, "selectToRankEnabled")
+        ):
+            asked.lose("that only some of its items are ranked is left out")
+        if low > (asked.kind == "choices"):
+            asked.lose(f"that at least {low} of them are chosen is left out")
+
+    def _of_rules(self, kind: str) -> list[Mapping[str, Any]]:
+        """Return the validators of a type, which then are read."""
+        found = [
+            rule for rule in self._rules if str(rule.get("type")).removesuffix("validator") == kind
+        ]
+        self._rules = [rule for rule in self._rules if rule not in found]
+        return found
+
+    def _agree(self, asked: Asked, element: Mapping[str, Any]) -> str:
+        """Read a question with a switch; its labels can say anything."""
+        asked.kind = "yes-no"
+        ends = (
+            ("valueTrue", "labelTrue", True, "question.yes"),
+            ("valueFalse", "labelFalse", False, "question.no"),
+        )
+        for key, labelled, usual, own in ends:
+            label, _ = self.text(element.get(labelled))
+            words = phrases(self.languages.several, own)
+            asked.options.append((plain_value(element.get(key, usual)), label or words))
+        if not is_yes_no(asked.options, self.languages.several):
+            asked.kind = "choice"
         return ""
 
     def _rate(self, asked: Asked, element: Mapping[str, Any]) -> str:
-        values = items(element.get("rateValues"))
-        points: list[tuple[str, Any]] = []
-        for one in values:
-            value = str(one.get("value", "") if isinstance(one, Mapping) else one)
-            text, _ = self.text(one.get("text") if isinstance(one, Mapping) else None)
-            points.append((value, text or self.same(value)))
-        if not points:
-            low, high = (
-                element.get("rateMin", 1),
-                element.get("rateMax", element.get("rateCount", _RATES)),
-            )
-            step = element.get("rateStep", 1)
+        points = self.options(element.get("rateValues"))
+        low, high, step, number = (
+            element.get(f"rate{key}") for key in ("Min", "Max", "Step", "Count")
+        )
+        if not points or element.get("autoGenerate") is True:
+            step = 1 if step is None else step
+            if type(number) is int and type(step) is int:
+                if high is None:
+                    low = 1 if low is None else low
+                    high = low + (number - 1) * step if type(low) is int else low
+                elif low is None and type(high) is int:
+                    low = high - (number - 1) * step
+            low, high = 1 if low is None else low, 5 if high is None else high
             numbers = all(type(one) is int for one in (low, high, step))
             if not numbers or step < 1 or not 2 <= (high - low) // step + 1 <= 50:
                 return "expected 2 to 50 rates that are whole numbers"
             points = [(str(number), str(number)) for number in range(low, high + 1, step)]
+        if len(points) < 2:
+            return "it has fewer than two rates"
+        if element.get("rateType") == "smileys":
+            asked.look("its faces are numbers, and are asked as numbers")
         asked.kind, asked.options = "scale", points
         ends = [self.text(element.get(f"{end}RateDescription"))[0] for end in ("min", "max")]
         labels = [str(texts.first(text)) for _, text in (points[0], points[-1])]
@@ -107,69 +198,128 @@ class Kinds:
 
     def _type(self, asked: Asked, element: Mapping[str, Any], kind: str) -> str:
         typed = str(element.get("inputType", "text"))
-        if kind == "text" and typed not in ("number", "range"):
-            if typed == "text":
-                asked.kind = "text"
-                asked.lose("it is asked as a text, of which only frequent answers are found")
-                return ""
-            if typed in ("date", "month", "datetime-local", "week"):
-                years = [re.match(r"(\d{4})", str(element.get(end, ""))) for end in ("min", "max")]
-                if not all(years):
-                    return "a date needs its first and last day: give it min and max"
-                asked.kind = "number"
-                bounds = {
-                    key: int(year[1])
-                    for key, year in zip(("min", "max"), years, strict=True)
-                    if year
-                }
-                asked.keys |= {**bounds, "integer": True}
-                asked.look("a date is asked as its year")
-                return ""
+        mask = element.get("maskType", "none")
+        if kind != "text" or typed in ("number", "range") or mask in ("numeric", "currency"):
+            return self._count(asked, element, kind, typed, mask)
+        if typed in ("date", "month", "datetime-local", "week"):
+            years = [re.match(r"\d{4}", str(element.get(end, ""))) for end in ("min", "max")]
+            bounds = [int(year[0]) for year in years if year]
+            if len(bounds) < 2:
+                return "a date needs its first and last day: give it min and max"
+            asked.kind = "number"
+            asked.keys |= {"min": bounds[0], "max": bounds[1], "integer": True}
+            asked.look("a date is asked as its year")
+            return ""
+        if typed != "text":
             return f"an answer of type {typed[:20]} identifies, or cannot be randomized"
+        asked.kind = "text"
+        if mask != "none":
+            asked.lose(f"the mask {mask} of its text is left out")
+        self._suggest(asked, element.get("dataList"))
+        hint = str(element.get("autocomplete", ""))
+        mail = "e-mail" if self._of_rules("email") else ""
+        who = asks_who(asked.text) or mail or hint
+        if who not in ("", "off", "on"):
+            told = "leave it out, or ask something else"
+            asked.look(f"it seems to ask who somebody is ({who}): {told}")
+        return ""
+
+    def _suggest(self, asked: Asked, given: Any) -> None:
+        """Read the suggestions for a text, in the first language, as what is counted."""
+        listed = table(given)
+        found = [str(one) for one in items(listed.get("default") or given if listed else given)]
+        if not found:
+            asked.look("it is asked as a text, of which only frequent answers are found")
+            return
+        plain = {normalized(one) for one in found}
+        fits = 2 <= len(plain) == len(found) <= _MOST_SUGGESTIONS and "" not in plain
+        if fits and max(map(len, found)) <= _LONGEST:
+            asked.keys["candidates"] = found
+            asked.look("its suggestions are counted each, and other texts together")
+        else:
+            asked.lose(f"the suggestion {found[0][:40]} and {len(found) - 1} more are left out")
+
+    def _count(
+        self, asked: Asked, element: Mapping[str, Any], kind: str, typed: str, mask: Any
+    ) -> str:
+        """Read a number with its bounds, step and unit."""
+        if element.get("sliderType") == "range":
+            return "a range has two numbers: ask for each by itself"
         ends = ("rangeMin", "rangeMax") if kind == "nouislider" else ("min", "max")
-        found = {
-            ours: element.get(theirs) for ours, theirs in zip(("min", "max"), ends, strict=True)
-        }
-        for rule in items(element.get("validators")):
-            if isinstance(rule, Mapping) and rule.get("type") in ("numeric", "numericvalidator"):
-                found["min"] = rule.get("minValue") if found["min"] is None else found["min"]
-                found["max"] = rule.get("maxValue") if found["max"] is None else found["max"]
-            elif isinstance(rule, Mapping):
-                asked.lose(f"the validator {str(rule.get('type'))[:20]} is left out")
+        masked = table(element.get("maskSettings"))
+        low, high = ([element.get(end)] for end in ends)
+        low += [masked.get("min")]
+        high += [masked.get("max")]
+        for rule in self._of_rules("numeric"):
+            low += [rule.get("minValue")]
+            high += [rule.get("maxValue")]
         if kind == "slider":
-            usual = {"min": 0, "max": 100}
-            found = {key: usual[key] if one is None else one for key, one in found.items()}
-        if any(type(one) not in (int, float) for one in found.values()):
+            low, high = [*low, 0], [*high, 100]
+        found = [next((one for one in map(amount, each) if one is not None), None)
+                 for each in (low, high)]  # fmt: skip
+        if None in found:
             asked.count_without_bounds("give it min and max")
-            found = {}
+        else:
+            asked.keys |= dict(zip(("min", "max"), found, strict=True))
         asked.kind = "number"
-        asked.keys |= found
-        step = amount(element.get("step"))
+        step = amount(element.get("step", None if kind == "text" else 1))
         if step is not None and step > 0:
             asked.keys |= {"integer": True} if step == 1 else {"step": step}
         if kind != "text" or typed == "range":
             asked.keys["slider"] = True
+        self._measure(asked, element, masked, mask)
+        labels = self.options(element.get("customLabels"))
+        asked.explain_ends(dict(labels))
         return ""
 
-    def text(self, value: Any) -> tuple[Any, list[Change]]:
+    def _measure(
+        self, asked: Asked, element: Mapping[str, Any], masked: Mapping[str, Any], mask: Any
+    ) -> None:
+        """Read the unit, which stands before or behind the number in a mask or a label."""
+        label = str(element.get("labelFormat", "{0}")).partition("{0}")
+        around = [label[0].strip(), label[2].strip()]
+        around += [str(masked.get(key, "")).strip() for key in ("prefix", "suffix")]
+        units = [one for one in dict.fromkeys(around) if one]
+        if units:
+            asked.keys["unit"] = self.same(units[-1])
+        for one in units[:-1]:
+            asked.lose(f"“{one}” beside the number is left out")
+        if mask == "currency" and not units:
+            asked.lose("that it is an amount of money is left out")
+
+    def text(self, value: Any, what: str = "text") -> tuple[Any, list[Change]]:
         """Return a text, plain or in all languages, and what is different from the source."""
         given = value if isinstance(value, Mapping) else {"default": value}
-        first = next(iter(self.languages.tags))
-        by_name = {name: given.get(name) for name in self.languages.tags}
-        by_name[first] = given.get("default", by_name[first])
-        texts_of = {name: "" if one is None else str(one) for name, one in by_name.items()}
-        return self.languages.text(texts_of)
+        usual = given.get("default")
+        found = {name: given.get(name) for name in self.languages.tags}
+        first = next(iter(found))
+        if DEFAULT not in found and (found[first] is None or not is_text(found[first])):
+            found[first] = usual
+        if DEFAULT in found and not isinstance(value, Mapping):
+            found = dict.fromkeys(found, value)
+        spoken = {name: str(one) for name, one in found.items() if is_text(one)}
+        return self.languages.text(spoken, what)
 
     def same(self, text: str) -> Any:
         """Return a text that is the same in all languages."""
         return self.languages.same(texts.plain(text)[0] or "–")
 
 
-def _plain(value: Any) -> str:
-    """Return a value as conditions write it."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
+#: The name of a text that is in English where the form itself is in another language.
+DEFAULT = "default"
 
 
-def is_on(element: Mapping[str, Any], *keys: str) -> bool:
-    """Return whether one of some keys is true."""
-    return any(element.get(key) is True for key in keys)
+def is_text(value: Any) -> bool:
+    """Return whether a value can be a text."""
+    return isinstance(value, str | int | float) and str(value) != ""
+
+
+def plain_value(value: Any) -> str:
+    """Return a value as conditions write it; "" for what can be none."""
+    given = str(value) if is_text(value) else ""
+    return given.lower() if isinstance(value, bool) else given
+
+
+def is_on(element: Mapping[str, Any], key: str) -> bool:
+    """Return whether a switch is on."""
+    return element.get(key) is True
