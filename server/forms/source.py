@@ -12,6 +12,7 @@ from importlib import resources
 from typing import Any
 
 from server.forms.change import Change, harmless, look, lost
+from server.forms.texts import tag_of
 
 #: The most characters of a value that a report repeats.
 _SHOWN = 60
@@ -48,7 +49,10 @@ class Given(Mapping[str, Any]):
     @property
     def is_text(self) -> bool:
         """Whether it is one text in several languages, with the one that is used by default."""
-        return "default" in self and all(isinstance(one, str) for one in self._content.values())
+        return "default" in self and all(
+            isinstance(text, str) and key in ("default", tag_of(key))
+            for key, text in self._content.items()
+        )
 
     def __getitem__(self, key: str) -> Any:
         value = self._content[key]
@@ -163,6 +167,11 @@ class Declared:
     def allows(self, leaf: Leaf) -> bool:
         """Return whether a value may be left out without a word."""
         return leaf.name in self.harmless or f"{leaf.name}={leaf.value}" in self.harmless
+
+    def words(self, name: str) -> str:
+        """Return the words that a report has for a value that is left out; "" if it has none."""
+        _, words = self._words.get(name, (lost, ""))
+        return str(words)
 
     def changes(self, part: Given) -> tuple[Change, ...]:
         """Return what is left out of a part, a sentence for each name."""

@@ -195,3 +195,59 @@ def test_whatever_a_file_holds_the_result_can_be_checked() -> None:
                 )
         with suppress(FormError):
             imported(form)
+
+
+def read(*elements: Any, **survey: Any) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the questions of a form by their ids, and the details of its rows by their names."""
+    found = imported({"elements": [*elements], **survey})
+    questions = tomllib.loads(found.toml).get("questions", []) if found.toml else []
+    return {one["id"]: one for one in questions}, {row.name: row.detail for row in found.rows}
+
+
+def choose(name: str, *choices: Any, kind: str = "radiogroup", **more: Any) -> dict[str, Any]:
+    return {"type": kind, "name": name, "choices": [*choices], **more}
+
+
+@pytest.mark.parametrize(
+    ("keys", "points"),
+    [
+        ({}, "1 2 3 4 5"),
+        ({"rateMin": 0}, "0 1 2 3 4 5"),
+        ({"rateMin": 0, "rateCount": 4}, "0 1 2 3"),
+        ({"rateMax": 9, "rateCount": 3}, "7 8 9"),
+        ({"rateMin": 0, "rateStep": 2, "rateCount": 3}, "0 2 4"),
+        ({"rateValues": [1, 2]}, "1 2"),
+        ({"rateValues": [1, 2], "autoGenerate": True}, "1 2 3 4 5"),
+    ],
+    ids=str,
+)
+def test_rates_are_those_of_survey_core(keys: dict[str, Any], points: str) -> None:
+    entries, _ = read({"type": "rating", "name": "k", **keys})
+    assert entries["k"]["points"] == points.split()
+
+
+def test_the_default_text_is_english_beside_one_in_the_language_of_the_form() -> None:
+    title = {"default": "Wine?", "de": "Wein?"}
+    entries, _ = read({"type": "boolean", "name": "q", "title": title}, locale="de")
+    assert entries["q"]["text"] == {"de": "Wein?", "en": "Wine?"}
+    entries, _ = read({"type": "boolean", "name": "q", "title": {"default": "Wein?"}}, locale="de")
+    assert entries["q"]["text"] == {"de": "Wein?"}
+    entries, _ = read(choose("q", "a", "b", title="Wo?", showOtherItem=True), locale="de")
+    assert entries["q"]["options"][2]["text"] == {"de": "Anderes"}
+
+
+def test_options_with_the_same_value_are_named() -> None:
+    twice = choose("q", {"value": 1, "text": "One"}, {"value": 1, "text": "Uno"}, 2)
+    entries, told = read(twice)
+    assert [one["text"] for one in entries["q"]["options"]] == ["One", "2"]
+    assert "options with the value of an earlier one are left out" in told["q"]
+
+
+def test_answers_have_the_name_of_their_value() -> None:
+    entries, told = read(
+        choose("q", "a", "b", valueName="v"),
+        {"type": "boolean", "name": "one", "visibleIf": "{V} = 'A'"},
+        {"type": "boolean", "name": "two", "visibleIf": "{q} = 'a'"},
+    )
+    assert entries["one"]["shows_if"] == "q = 'a'"
+    assert "q is not among the earlier questions" in told["two"]

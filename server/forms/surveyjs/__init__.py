@@ -24,7 +24,7 @@ from server.forms.form import (
 from server.forms.json_file import is_json_of, items, parsed
 from server.forms.meaning import told_in
 from server.forms.source import Given
-from server.forms.surveyjs.kinds import DEFAULT, Kinds, is_on, is_text, plain_value
+from server.forms.surveyjs.kinds import DEFAULT, Kinds, is_on, is_text
 from server.forms.surveyjs.logic import condition
 
 #: Types that ask nothing that can be randomized, and why.

@@ -95,6 +95,7 @@ class Kinds:
             if low is not None and high is not None and low < high:
                 asked.kind = "number"
                 asked.keys |= {"min": low, "max": high, "step": step or 1}
+                asked.look("its list of numbers is asked as a number")
                 return ""
         several = kind == "imagepicker" and element.get("multiSelect") is True
         asked.kind = "choices" if kind in _SEVERAL or several else "choice"
@@ -139,7 +140,7 @@ class Kinds:
         if asked.kind == "choices" and high < len(asked.options):
             asked.keys["at_most"] = high
         elif asked.kind == "rank" and (
-            high < len(asked.options) or is_on(element, "selectToRankEnabled")
+            is_on(element, "selectToRankEnabled") or high < len(asked.options)
         ):
             asked.lose("that only some of its items are ranked is left out")
         if low > (asked.kind == "choices"):
@@ -147,11 +148,9 @@ class Kinds:
 
     def _of_rules(self, kind: str) -> list[Mapping[str, Any]]:
         """Return the validators of a type, which then are read."""
-        found = [
-            rule for rule in self._rules if str(rule.get("type")).removesuffix("validator") == kind
-        ]
-        self._rules = [rule for rule in self._rules if rule not in found]
-        return found
+        named = [(str(rule.get("type")).removesuffix("validator"), rule) for rule in self._rules]
+        self._rules = [rule for one, rule in named if one != kind]
+        return [rule for one, rule in named if one == kind]
 
     def _agree(self, asked: Asked, element: Mapping[str, Any]) -> str:
         """Read a question with a switch; its labels can say anything."""

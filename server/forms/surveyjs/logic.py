@@ -27,8 +27,8 @@ _SIGNS = {
 _OPPOSITES = {"!=": "=", "notcontains": "contains", "noneof": "anyof"}
 #: Words for a missing answer.
 _NOTHING = ("null", "undefined")
-_TEXT = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
-_PART = re.compile(rf"{_TEXT}|,|[^,'\"]+")
+#: No value of an option is longer.
+_TEXT = r"'(?:[^'\\]|\\.){0,900}'|\"(?:[^\"\\]|\\.){0,900}\""
 
 
 def condition(text: str, earlier: Mapping[str, Asked]) -> list[Any]:
@@ -44,7 +44,7 @@ class _Parser(Parser):
     TOKENS = re.compile(
         rf"\s*(?:(?P<name>\{{[^{{}}]+\}})|(?P<text>{_TEXT})"
         r"|(?P<number>-?(?:0|[1-9]\d*)(?:\.\d+)?(?![\w.]))"
-        r"|(?P<list>\[[^\]]*\])|(?P<mark><>|!=|<=|>=|==|&&|\|\||[=<>()!])|(?P<word>[A-Za-z]\w*))"
+        r"|(?P<mark><>|!=|<=|>=|==|&&|\|\||[=<>()!,\[\]])|(?P<word>[A-Za-z]\w*))"
     )
     OR = ("or", "||")
     AND = ("and", "&&")
@@ -107,24 +107,25 @@ class _Parser(Parser):
 
     def _value(self, expected: str = "a value") -> Any:
         """Return a text, a number, a list of texts, or None for a missing answer."""
-        if self.kind not in ("list", "text", "number", "word"):
+        if self.token == "[":
+            return self._list()
+        if self.kind not in ("text", "number", "word"):
             raise self.untold(expected)
         kind, token = self.kind, self.next()
-        if kind == "list":
-            parts = _PART.findall(token[1:-1])
-            found = [_unquoted(part) for part in parts if part.strip() and part != ","]
-            if len(found) != parts.count(",") + 1 or "".join(parts) != token[1:-1]:
-                raise Untold(f"the list {token} is not understood")
-            return found
         if kind == "number":
             return short(float(token))
-        value = _unquoted(token)
+        value = re.sub(r"\\(.)", r"\1", token[1:-1]) if kind == "text" else token
         return None if not value.strip() or (kind == "word" and value in _NOTHING) else value
 
-
-def _unquoted(token: str) -> str:
-    inner = token.strip()
-    return re.sub(r"\\(.)", r"\1", inner[1:-1]) if inner[:1] in ("'", '"') else inner
+    def _list(self) -> list[str]:
+        found: list[str] = []
+        while not found or self.token == ",":
+            self.next()
+            if self.token == "[":
+                raise self.untold("a value")
+            found.append(str(self._value()))
+        self.expect("]")
+        return found
 
 
 def _compared(known: Asked, sign: str, value: Any) -> list[Any]:
