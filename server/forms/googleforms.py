@@ -7,10 +7,13 @@ Google Forms itself has answers alone. Google's page about `forms.get` shows a f
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from server.editing.draft_file import id_of
+from server.editing.draft_file import free_id, id_of
 from server.forms import texts
-from server.forms.form import MOST_ROWS, Asked, Form, FormError, is_yes_no
+from server.forms.change import lost
+from server.forms.form import MOST_OPTIONS, MOST_ROWS, Asked, Condition, Form, FormError, is_yes_no
 from server.forms.json_file import amount, is_json_of, items, parsed, table
+from server.forms.meaning import asks_who, is_none, told_in
+from server.forms.source import Given
 
 #: Items and questions that ask nothing that can be randomized, and why.
 _REFUSED = {
@@ -20,6 +23,10 @@ _REFUSED = {
     "timeQuestion": "a time has no kind of its own: ask for the hour as a number, 0 to 23",
     "dateQuestion": "a date has no first and last day here: ask for the year as a number",
 }
+#: The section behind the last one, and what an option says that leads to the next one.
+_END, _NEXT = MOST_ROWS, ("", "NEXT_SECTION", "GO_TO_ACTION_UNSPECIFIED")
+#: The most options that lead past a section, more than anybody makes.
+_MOST_JUMPS = 200
 
 
 def is_ours(content: bytes, name: str) -> bool:
@@ -29,20 +36,30 @@ def is_ours(content: bytes, name: str) -> bool:
 
 def read(content: bytes, name: str) -> Form:
     """Return a form; errors are those of `server.forms.read_form`."""
-    data = parsed(content, name)
-    if not _is_form(data):
+    raw = parsed(content, name)
+    if not _is_form(raw):
         raise FormError(f"{name}: expected JSON of the Google Forms API, with info and items")
-    info = table(data.get("info"))
+    data = Given(raw, "form")
+    info = table(data["info"])
     stem = name.rpartition(".")[0] or name
     form = Form(_text(info.get("title")) or _text(info.get("documentTitle")) or stem, stem)
     about = _text(info.get("description"))
     form.study = {"introduction": about} if about else {}
-    given = items(data["items"])
-    if sum(1 + len(_rows(item)) for item in map(table, given)) > MOST_ROWS:
+    given = [*map(table, data["items"])]
+    if sum(1 + len(_rows(item)) for item in given) > MOST_ROWS:
         raise FormError(f"{name}: expected at most {MOST_ROWS:,} items, got more")
-    reader = _Reader(form)
+    reader = _Reader(form, [str(item.get("itemId")) for item in given if "pageBreakItem" in item])
     for number, item in enumerate(given):
-        reader.read(f"items[{number}]", table(item))
+        reader.read(f"items[{number}]", item)
+    changes = []
+    settings = table(data.get("settings"))
+    if table(settings.get("quizSettings")).get("isQuiz") is True:
+        changes.append(lost("that it is a quiz is left out"))
+    emails = settings.get("emailCollectionType")
+    if emails in ("VERIFIED", "RESPONDER_INPUT"):
+        changes.append(lost("that it collects e-mail addresses is left out"))
+    form.note("form", "", "form", *changes)
+    form.claim("form", data)
     return form
 
 
@@ -59,33 +76,43 @@ def _rows(item: Mapping[str, Any]) -> list[Any]:
 
 
 class _Reader:
-    """The items of one form become items of `form`, in their order."""
+    """The items of one form become items of `form`, in their order.
 
-    def __init__(self, form: Form) -> None:
+    `sections` has the ids of the items that begin a section.
+    """
+
+    def __init__(self, form: Form, sections: list[str]) -> None:
         self._form = form
+        self._sections = {name: number for number, name in enumerate(sections, 1)}
+        #: For each option that leads past a section: to which one, and the condition of the others.
+        self._jumps: list[tuple[int, Condition]] = []
+        #: The conditions of the section that is read.
+        self._conditions: list[Condition] = []
+        self._names = set[str]()
 
     def read(self, place: str, item: Mapping[str, Any]) -> None:
         kinds = [key for key in item if key.endswith("Item")]
         kind, title = kinds[0] if kinds else "", _text(item.get("title"))
         about = _text(item.get("description"))
+        if isinstance(item, Given):
+            self._form.claim(place, item)
         if kind == "pageBreakItem":
             self._form.page += 1
+            self._conditions = [told for target, told in self._jumps if target > self._form.page]
             self._form.headings = [title]
             self._form.note(place, title[:60], kind)
             if about:
-                self._form.put(Asked(place, id_of(title), kind, "note", about))
+                self._put(Asked(place, id_of(title), kind, "note", about))
         elif kind == "textItem":
             note = Asked(place, id_of(title or about), kind, "note", title or about)
             if title and about:
                 note.keys["help"] = about
-            self._form.put(note) if title or about else self._refuse(note, "it has no text")
+            self._put(note) if title or about else self._refuse(note, "it has no text")
         elif kind == "questionItem":
             question = table(table(item[kind]).get("question"))
-            asked = self._asked(place, title, question)
+            asked = self._asked(place, self._named(title), title, question)
             if about:
                 asked.keys["help"] = about
-            if "image" in table(item[kind]):
-                asked.lose("its image is left out")
             self._ask(asked, question)
         elif kind == "questionGroupItem":
             self._read_grid(place, title, about, table(item[kind]))
@@ -93,12 +120,21 @@ class _Reader:
             why = _REFUSED.get(kind, f"the item {kind[:30] or '(none)'} is not known here")
             self._form.refuse(place, title[:60], kind, why)
 
-    def _asked(self, place: str, title: str, question: Mapping[str, Any]) -> Asked:
-        asked = Asked(place, id_of(title), _kind(question), "", title or "–")
+    def _put(self, asked: Asked) -> None:
+        """Add a question or note, which is not asked of those who skip its section."""
+        asked.conditions = [*self._conditions]
+        self._form.put(asked)
+
+    def _named(self, *titles: str) -> str:
+        """Return a name that no other question has, since conditions name questions."""
+        name = free_id("-".join(map(id_of, titles)), self._names)
+        self._names.add(name)
+        return name
+
+    def _asked(self, place: str, name: str, title: str, question: Mapping[str, Any]) -> Asked:
+        asked = Asked(place, name, _kind(question), "", title or "–")
         if question.get("required") is True:
             asked.keys["required"] = True
-        if "grading" in question:
-            asked.lose("the right answer and its points are left out")
         return asked
 
     def _refuse(self, asked: Asked, why: str) -> None:
@@ -110,36 +146,70 @@ class _Reader:
             unknown = f"the question {asked.type[:30] or '(none)'} is not known here"
             self._refuse(asked, _REFUSED.get(asked.type, unknown))
             return
-        why = reader(asked, table(question.get(asked.type)))
+        given = table(question.get(asked.type))
+        why = reader(asked, given)
         if why:
             self._refuse(asked, why)
             return
-        self._form.put(asked)
-        options = [*map(table, items(table(question.get(asked.type)).get("options")))]
+        self._put(asked)
+        options = [*map(table, items(given.get("options")))]
         written = [option for option in options if option.get("isOther") is True]
         if asked.type == "choiceQuestion" and written:
-            label = _text(written[0].get("value")) or "Other"
-            self._form.put(asked.add_other(label, "Please specify"))
+            label = _text(written[0].get("value")) or told_in("other", ())
+            self._put(asked.add_other(label, told_in("specify", ())))
+        self._lead(asked, options)
+
+    def _lead(self, asked: Asked, options: list[Mapping[str, Any]]) -> None:
+        """Read where the options of a question lead: whoever chooses one skips what lies between.
+
+        The file does not say where a section leads when it ends, so that may be elsewhere.
+        """
+        values = {text: value for value, text in asked.options}
+        before = len(self._jumps)
+        for option in options:
+            action = str(option.get("goToAction", ""))
+            section = str(option.get("goToSectionId", ""))
+            if not section and action in _NEXT:
+                continue
+            target = _END if action == "SUBMIT_FORM" else self._sections.get(section, 0)
+            is_other = option.get("isOther") is True
+            label = _text(option.get("value")) or "other"
+            if target <= self._form.page or len(self._jumps) >= _MOST_JUMPS:
+                asked.lose(f"“go to section” of “{label[:60]}” is left out: all are asked the rest")
+                continue
+            chosen = asked.options[-1][0] if is_other else values.get(label, "")
+            tree = ["not", ["=", asked.name, chosen]]
+            self._jumps.append((target, Condition(tree, f"{asked.text} is not {label}")))
+        if len(self._jumps) > before:
+            asked.look("“go to section” is left out, and conditions skip what lies between instead")
 
     def _read_grid(self, place: str, title: str, about: str, group: Mapping[str, Any]) -> None:
         """Make a scale of each row of a grid, or a choice of several if several can be ticked."""
-        columns = table(table(group.get("grid")).get("columns"))
+        grid = table(group.get("grid"))
+        columns, rows = table(grid.get("columns")), items(group.get("questions"))
         is_scale = columns.get("type") != "CHECKBOX"
         options = _options(columns)
-        if len(options) < 2:
-            self._form.refuse(place, title[:60], "grid", "it has fewer than two columns")
+        if len(options) < 2 or not rows:
+            lacking = "it has no rows" if not rows else "it has fewer than two columns"
+            self._form.refuse(place, title[:60], "grid", lacking)
             return
-        self._form.note(place, title[:60], "grid", remark="each of its rows is a question")
-        for number, row in enumerate(map(table, _rows({"questionGroupItem": group}))):
+        random = [lost("the random order of its rows is left out")]
+        is_random = grid.get("shuffleQuestions") is True
+        told = "each of its rows is a question"
+        self._form.note(place, title[:60], "grid", *random[: int(is_random)], remark=told)
+        for number, row in enumerate(map(table, rows)):
             text = _text(table(row.get("rowQuestion")).get("title"))
-            asked = self._asked(f"{place}.questions[{number}]", text, row)
-            asked.name = f"{id_of(title)}-{id_of(text)}"
-            asked.kind, asked.options = "scale" if is_scale else "choices", options
+            at = f"{place}.questions[{number}]"
+            asked = self._asked(at, self._named(title, text), text, row)
+            if isinstance(row, Given):
+                self._form.claim(asked.row, row)
+            asked.kind, asked.options = "scale" if is_scale else "choices", [*options]
+            asked.none = _none(options)
             over = f"{title} ({about})" if title and about else title or about or "–"
             if is_scale:
                 asked.keys["matrix"] = over
             self._form.headings.append(None if is_scale else over)
-            self._form.put(asked)
+            self._put(asked)
             self._form.headings.pop()
 
 
@@ -147,31 +217,38 @@ def _kind(question: Mapping[str, Any]) -> str:
     return next((key for key in question if key.endswith("Question")), "")
 
 
+def _none(options: list[tuple[str, Any]]) -> tuple[str, Any] | None:
+    return next((option for option in options if is_none(option[1])), None)
+
+
 def _options(given: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """Return the options except the other answer; their texts are their values."""
-    texts_of = [
+    """Return the options except the other answer; each text has a value of its own."""
+    listed = [
         _text(option.get("value"))
         for option in map(table, items(given.get("options")))
         if option.get("isOther") is not True
     ]
-    return [(id_of(text), text) for text in texts_of if text]
+    found: dict[str, str] = {}
+    for text in filter(None, listed[: MOST_OPTIONS + 1]):
+        found.setdefault(text, free_id(id_of(text), found.values()))
+    return [(found.get(text, text), text) for text in listed if text]
 
 
 def _choose(asked: Asked, given: Mapping[str, Any]) -> str:
     asked.options = _options(given)
     asked.kind = "choices" if given.get("type") == "CHECKBOX" else "choice"
+    asked.none = _none(asked.options)
     has_other = any(table(one).get("isOther") is True for one in items(given.get("options")))
     if len(asked.options) + has_other < 2:
         return "it has fewer than two options"
+    bare = len(items(given.get("options"))) - len(asked.options) - has_other
+    if bare > 0:
+        asked.lose(f"{bare} options without words are left out")
+    is_random = given.get("shuffle") is True
     if asked.kind == "choice" and not has_other and is_yes_no(asked.options, ()):
         asked.kind = "yes-no"
-    elif given.get("shuffle") is True:
+    elif is_random:
         asked.keys["random_order"] = True
-    options = [*map(table, items(given.get("options")))]
-    if any("goToAction" in option or "goToSectionId" in option for option in options):
-        asked.lose("“go to section” is left out: everybody is asked what follows")
-    if any("image" in option for option in options):
-        asked.lose("the images of its options are left out")
     return ""
 
 
@@ -180,6 +257,9 @@ def _write(asked: Asked, given: Mapping[str, Any]) -> str:
         return "free prose cannot be randomized: ask a question with options instead"
     asked.kind = "text"
     asked.look("it is asked as a text, of which only frequent answers are found")
+    who = asks_who(asked.text)
+    if who:
+        asked.look(f"it seems to ask who somebody is ({who}): leave it out, or ask something else")
     return ""
 
 

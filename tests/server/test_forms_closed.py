@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 import openpyxl
 import pytest
+from test_forms_googleforms import FORM as GOOGLE_FORMS
 from test_forms_limesurvey_cases import RICH as LIMESURVEY
 from test_forms_surveyjs_rich import RICH as SURVEYJS
 from test_forms_xlsform import CHOICES, SETTINGS, SURVEY, workbook
@@ -21,6 +22,7 @@ FIXTURES: dict[str, bytes] = {
     "xlsform.xlsx": workbook(survey=SURVEY, choices=CHOICES, settings=SETTINGS),
     **{f"limesurvey.{ending}": content for ending, content in LIMESURVEY.items()},
     "surveyjs.json": json.dumps(SURVEYJS).encode(),
+    "googleforms.json": json.dumps(GOOGLE_FORMS).encode(),
 }
 Plant = Callable[[bytes, Iterator[int]], bytes]
 

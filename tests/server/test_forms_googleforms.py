@@ -24,6 +24,8 @@ def options(*values: str, kind: str = "RADIO", **more: Any) -> dict[str, Any]:
     return {"type": kind, "options": [{"value": value} for value in values], **more}
 
 
+LETTERS = options("a", "b")
+
 #: Written by hand after the API's reference.
 FORM: dict[str, Any] = {
     "formId": "1A",
@@ -56,7 +58,22 @@ FORM: dict[str, Any] = {
         {"title": "Look", "imageItem": {}},
         {"title": "What", "poemItem": {}},
         asked("One?", "choiceQuestion", options("Only")),
+        asked("Capital?", "choiceQuestion", {"type": "RADIO", "options": [
+            {"value": "Bonn", "image": {"contentUri": "https://example.org/a.png",
+                                        "properties": {"alignment": "LEFT", "width": 9}}},
+            {"value": "Rome"}]}, grading={
+                "pointValue": 2, "correctAnswers": {"answers": [{"value": "Rome"}]},
+                "whenWrong": {"text": "No"}}),
+        {"title": "Rows", "questionGroupItem": {"questions": [], "grid": {
+            "columns": options("A", "B")}}},
+        {"title": "Now", "questionGroupItem": {
+            "questions": [{"rowQuestion": {"title": "Here"}}],
+            "grid": {"shuffleQuestions": True,
+                     "columns": options("A", "B", "None of the above", kind="CHECKBOX")}}},
+        asked("What is your name?", "textQuestion", {"paragraph": False}),
     ],
+    "settings": {"quizSettings": {"isQuiz": True}, "emailCollectionType": "VERIFIED"},
+    "responderUri": "https://example.org",
 }  # fmt: skip
 
 
@@ -74,7 +91,7 @@ def test_supported_items_become_questions() -> None:
     assert [*entries] == [
         *("do-you-drink", "what-do-you-drink", "what-do-you-drink-other", "why", "at-home"),
         *("how-are-you", "how-good", "how-often-beer", "how-often-wine", "which-at-home"),
-        *("thank-you", "which-brand"),
+        *("thank-you", "which-brand", "capital", "now-here", "what-is-your-name"),
     ]
     assert (entries["do-you-drink"]["kind"], entries["do-you-drink"]["required"]) == (
         "yes-no",
@@ -112,9 +129,64 @@ def test_each_item_is_reported() -> None:
         15: "an image without a question",
         16: "the item poemItem is not known here",
         17: "fewer than two options",
+        19: "it has no rows",
     }.items():
         assert told[f"items[{number}]"][0] == "refused"
         assert why in told[f"items[{number}]"][1]
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        ("items[18]", "an image, https://example.org/a.png is left out"),
+        ("items[18]", "the points for the right answer: 2 is left out"),
+        ("items[18]", "the right answer Rome is left out"),
+        ("items[18]", "what is said after a wrong answer: No is left out"),
+        ("items[20]", "the random order of its rows is left out"),
+        ("items[20].questions[0]", "“None of the above” is the page's own “None of these”"),
+        ("items[21]", "it seems to ask who somebody is (your name)"),
+        ("form", "that it is a quiz is left out"),
+        ("form", "that it collects e-mail addresses is left out"),
+    ],
+)
+def test_what_is_different_is_named(row: str, told: str) -> None:
+    assert told in next(one.detail for one in imported(FORM).rows if one.row == row)
+
+
+def led(*options: dict[str, Any]) -> dict[str, str]:
+    """Return the conditions of three sections, and of a question in the section before them."""
+    items: list[dict[str, Any]] = [
+        asked("Where?", "choiceQuestion", {"type": "RADIO", "options": [*options]}),
+        asked("Where?", "choiceQuestion", LETTERS),
+    ]
+    for name in ("one", "two", "three"):
+        items += [{"itemId": name, "title": name, "pageBreakItem": {}},
+                  asked(f"In {name}", "choiceQuestion", LETTERS)]  # fmt: skip
+    found = imported({"info": {}, "items": items})
+    questions = tomllib.loads(found.toml)["questions"]
+    return {one["id"]: one["shows_if"] for one in questions if "shows_if" in one}
+
+
+def test_whoever_goes_to_a_section_skips_those_between() -> None:
+    far = {"value": "Far", "goToSectionId": "three"}
+    near = {"value": "Near", "goToSectionId": "one"}
+    end = {"value": "Nowhere", "goToAction": "SUBMIT_FORM"}
+    back = {"value": "Back", "goToAction": "RESTART_FORM"}
+    other = {"isOther": True, "goToSectionId": "two"}
+    assert led(far, near) == {"in-one": "where != 'far'", "in-two": "where != 'far'"}
+    ended = "where != 'nowhere'"
+    assert led(end, near) == {"in-one": ended, "in-two": ended, "in-three": ended}
+    assert led(near, other) == {"in-one": "where != 'other'"}
+    assert led(near, back) == {}
+
+
+def test_options_that_look_alike_stay_apart() -> None:
+    found = imported(
+        {"info": {}, "items": [asked("Mark?", "choiceQuestion", options("A+", "A-", "A-"))]}
+    )
+    [question] = tomllib.loads(found.toml)["questions"]
+    assert [one["text"] for one in question["options"]] == ["A+", "A-"]
+    assert "the value of an earlier one" in found.rows[0].detail
 
 
 @pytest.mark.parametrize(
