@@ -60,7 +60,7 @@ test: .venv/.test
 test-more: .venv/.test .venv/.bench
 	$(BIN)/python tests/programs.py chromium headless-shell firefox webkit xvfb nginx caddy age \
 	  certbot pebble postgresql
-	-$(BIN)/python tests/programs.py rscript pspp java
+	-$(BIN)/python tests/programs.py rscript pspp java node npm
 	-$(BIN)/python -m pip install --quiet --disable-pip-version-check 'pyspark>=4'  # 690 MB
 	$(PYTEST) $(ORDERED) -m more --surveys $(SEED)
 	$(PYTEST) $(ORDERED) --engine firefox -m "more or not more" $(IN_FIREFOX)

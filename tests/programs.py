@@ -51,6 +51,8 @@ PROGRAMS = {
     "rscript": Program(("Rscript",), "r-cran-haven"),  # it brings R
     "pspp": Program(("pspp",), "pspp"),
     "java": Program(("java",), "default-jre-headless"),
+    "node": Program(("node", "nodejs"), "nodejs"),
+    "npm": Program(("npm",), "npm"),
 }
 
 #: Chromium's options: no sandbox, since tests also run as root in containers, and no requests

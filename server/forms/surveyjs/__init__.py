@@ -316,7 +316,7 @@ class _Reader:
             else:
                 asked.keys["matrix"] = over
             self._finish(asked, one)
-            if shown:
+            if shown and not one.get("visibleIf"):  # which comes before that of all rows
                 quoted = value.replace("\\", "\\\\").replace("'", "\\'")
                 told = shown.replace("{item}", f"'{quoted}'")
                 asked.ask_if(shown, partial(condition, told, self._known))

@@ -1,12 +1,12 @@
 """Conditions of SurveyJS, as far as survey files can have them.
 
 A comparison becomes the answers for which survey-core says that it holds: `contains` with a list
-asks for all of the list, letters are compared without their case, and a text that is a number
-equals that number.
+asks for all of the list, letters are compared without their case, and so on.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from itertools import starmap
 from typing import Any
 
 from server.forms.conditions import NEVER, TURNED, Parser, Untold, joined, short
@@ -48,7 +48,7 @@ class _Parser(Parser):
     )
     OR = ("or", "||")
     AND = ("and", "&&")
-    NOT = ("!", "negate")
+    NOT = ("!",)
 
     def __init__(self, text: str, earlier: Mapping[str, Asked]) -> None:
         self._earlier = earlier
@@ -117,13 +117,15 @@ class _Parser(Parser):
         value = re.sub(r"\\(.)", r"\1", token[1:-1]) if kind == "text" else token
         return None if not value.strip() or (kind == "word" and value in _NOTHING) else value
 
-    def _list(self) -> list[str]:
-        found: list[str] = []
+    def _list(self) -> list[Any]:
+        found: list[Any] = []
         while not found or self.token == ",":
             self.next()
             if self.token == "[":
                 raise self.untold("a value")
-            found.append(str(self._value()))
+            found.append(self._value())
+            if found[-1] is None:
+                raise Untold("an empty text in a list is not understood")
         self.expect("]")
         return found
 
@@ -165,10 +167,13 @@ def _of_several(known: Asked, sign: str, value: Any) -> list[Any]:
         return joined("and", parts)
     if sign != "=":
         raise Untold(f"the answers of {known.name} have no order")
-    if not isinstance(value, list):
-        return NEVER  # a list of ticks never equals a text
-    others = [one for one in values if all(one not in each for each in ticked)]
-    return ["and", *parts, *(["not", ["selected", known.name, one]] for one in others)]
+    # Both lists are sorted by letters, whose case counts there, and compared one by one.
+    exact = sorted({one for each in ticked for one in each})
+    pairs = zip(exact, sorted(wanted, key=str), strict=False)
+    if not isinstance(value, list) or len(exact) != len(wanted) or not all(starmap(_equals, pairs)):
+        return NEVER
+    others = [["not", ["selected", known.name, one]] for one in values if one not in exact]
+    return ["and", *(["selected", known.name, one] for one in exact), *others]
 
 
 def _of_one(known: Asked, sign: str, value: Any) -> list[Any]:
@@ -183,16 +188,18 @@ def _of_one(known: Asked, sign: str, value: Any) -> list[Any]:
 
 
 def _equals(answer: str, value: Any) -> bool:
+    """Return whether an answer equals a value: as a number, unless both are texts."""
     if isinstance(value, list):
         return False
-    one, other = answer.strip().lower(), str(value).strip().lower()
-    first, second = _number(one), _number(other)
-    return one == other or (first is not None and first == second)
+    if isinstance(value, str) and _amount(answer) is None:
+        return answer.strip().lower() == value.strip().lower()
+    first = _number(answer)
+    return first is not None and first == _number(str(value))
 
 
 def _contains(answer: str, value: Any) -> bool:
     """Return whether a text has another in it; of a list, all of it as one text with commas."""
-    part = ",".join(value) if isinstance(value, list) else str(value)
+    part = ",".join(map(str, value)) if isinstance(value, list) else str(value)
     return part.lower() in answer.lower()
 
 
@@ -207,19 +214,23 @@ def _has_all(answer: str, value: Any) -> bool:
 
 
 def _in_order(sign: str, answer: str, value: Any) -> bool:
-    """Return whether a comparison by size holds: of two numbers, or of two texts by letters."""
+    """Return whether a comparison by size holds: of numbers, or by letters of texts in quotes."""
     if isinstance(value, list):
         raise Untold("a list has no order")
     if sign.endswith("=") and _equals(answer, value):
         return True
+    if isinstance(value, str) and _amount(answer) is None:
+        return answer > value if sign[0] == ">" else answer < value
     first, second = _number(answer), _number(str(value))
-    if (first is None) != (second is None):
+    if first is None or second is None:
         return False
-    pair: Sequence[Any] = (
-        (answer, str(value)) if first is None or second is None else (first, second)
-    )
-    return bool(pair[0] > pair[1] if sign[0] == ">" else pair[0] < pair[1])
+    return first > second if sign[0] == ">" else first < second
 
 
 def _number(text: str) -> float | None:
     return float(text) if re.fullmatch(r"\s*[+-]?\d{1,15}(\.\d{1,15})?\s*", text, re.A) else None
+
+
+def _amount(answer: str) -> float | None:
+    """Return an answer that is compared as a number: texts such as 03 are not."""
+    return None if re.match(r"\s*0\d", answer, re.A) else _number(answer)
