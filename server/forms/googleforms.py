@@ -10,7 +10,16 @@ from typing import Any
 from server.editing.draft_file import free_id, id_of
 from server.forms import texts
 from server.forms.change import lost
-from server.forms.form import MOST_OPTIONS, MOST_ROWS, Asked, Condition, Form, FormError, is_yes_no
+from server.forms.form import (
+    MOST_OPTIONS,
+    MOST_ROWS,
+    Asked,
+    Condition,
+    Form,
+    FormError,
+    PartRow,
+    is_yes_no,
+)
 from server.forms.json_file import amount, is_json_of, items, parsed, table
 from server.forms.meaning import asks_who, is_none, told_in
 from server.forms.source import Given
@@ -193,14 +202,13 @@ class _Reader:
             lacking = "it has no rows" if not rows else "it has fewer than two columns"
             self._form.refuse(place, title[:60], "grid", lacking)
             return
-        random = [lost("the random order of its rows is left out")]
-        is_random = grid.get("shuffleQuestions") is True
-        told = "each of its rows is a question"
-        self._form.note(place, title[:60], "grid", *random[: int(is_random)], remark=told)
+        random = lost("the random order of its rows is left out")
+        changes = (random,) if grid.get("shuffleQuestions") is True else ()
+        places = [f"{place}.questions[{number}]" for number in range(len(rows))]
+        self._form.items.append(PartRow(place, title[:60], "grid", places, changes=changes))
         for number, row in enumerate(map(table, rows)):
             text = _text(table(row.get("rowQuestion")).get("title"))
-            at = f"{place}.questions[{number}]"
-            asked = self._asked(at, self._named(title, text), text, row)
+            asked = self._asked(places[number], self._named(title, text), text, row)
             if isinstance(row, Given):
                 self._form.claim(asked.row, row)
             asked.kind, asked.options = "scale" if is_scale else "choices", [*options]

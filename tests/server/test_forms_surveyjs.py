@@ -251,3 +251,23 @@ def test_answers_have_the_name_of_their_value() -> None:
     )
     assert entries["one"]["shows_if"] == "q = 'a'"
     assert "q is not among the earlier questions" in told["two"]
+
+
+def test_a_question_whose_parts_are_all_refused_is_refused() -> None:
+    fields = {"type": "multipletext", "name": "f", "items": [{"name": "x", "inputType": "email"}]}
+    form = imported({"elements": [fields, {"type": "boolean", "name": "b"}]})
+    assert [row.outcome for row in form.rows] == ["refused", "refused", "imported", "imported"]
+    assert form.questions == 1
+
+
+def test_what_is_lost_in_the_text_of_an_option_is_named() -> None:
+    pictured = {"value": "b", "text": "<img src=x>Bee"}
+    _, told = read(choose("q", "a", pictured), {"type": "boolean", "name": "next"})
+    assert "an image is left out of its answer's label" in told["q"]
+    assert told["next"] == "ε = 1 is proposed"
+
+
+def test_the_narrowest_bounds_count() -> None:
+    rule = {"type": "numeric", "minValue": 3, "maxValue": 99}
+    entries, _ = read({"type": "text", "name": "n", "min": "1", "max": 20, "validators": [rule]})
+    assert (entries["n"]["min"], entries["n"]["max"]) == (3, 20)

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from server.forms import texts
-from server.forms.change import Change, lost
+from server.forms.change import LOST, Change, lost
 from server.forms.form import (
     MOST_LANGUAGES,
     MOST_ROWS,
@@ -18,13 +18,15 @@ from server.forms.form import (
     Condition,
     Form,
     FormError,
+    PartRow,
     condition_of,
     left_out,
+    refused,
 )
 from server.forms.json_file import is_json_of, items, parsed
 from server.forms.meaning import told_in
 from server.forms.source import Given
-from server.forms.surveyjs.kinds import DEFAULT, Kinds, is_on, is_text
+from server.forms.surveyjs.kinds import DEFAULT, SPECIAL, Kinds, is_on, is_text
 from server.forms.surveyjs.logic import condition
 
 #: Types that ask nothing that can be randomized, and why.
@@ -100,15 +102,11 @@ class _Reader:
         self._kinds = Kinds(texts.Languages(_languages(raw), _PIPE))
         stem = re.sub(r"\.\w+$", "", name)
         self.form = Form(stem or "Form", stem or "form", languages=self._kinds.languages.several)
-        title, changes = self._kinds.text(data.get("title"), "title")
-        self.form.title = title or stem or "Form"
+        self.form.title = self._kinds.text(data.get("title"), "title") or stem or "Form"
         study = {"description": "introduction", "completedHtml": "thanks"}
-        self.form.study = {}
-        for theirs, ours in study.items():
-            text, more = self._kinds.text(data.get(theirs), ours)
-            changes += more
-            if text:
-                self.form.study = {**self.form.study, ours: text}
+        found = {ours: self._kinds.text(data.get(theirs), ours) for theirs, ours in study.items()}
+        self.form.study = {key: text for key, text in found.items() if text}
+        changes = self._common(data)
         #: The conditions of the groups that are open.
         self._conditions: list[Condition] = []
         #: The questions so far by the names of their answers, in small letters.
@@ -125,7 +123,6 @@ class _Reader:
                 self._claim(f"{key}[{number}]", one)
                 told = f"it has no counterpart in a survey file: {why}"
                 self.form.refuse(f"{key}[{number}]", key, "survey", told)
-        changes += self._common(data)
         self.form.note("survey", "", "survey", *changes)
         self.form.claim("survey", data)
 
@@ -142,12 +139,19 @@ class _Reader:
         self._read_elements(place, group)
         self._close(before)
 
-    def _open(self, place: str, group: Given, kind: str, remark: str = "") -> list[Condition]:
-        """Add the row of a page, a panel, or a question with several parts, and its description."""
+    def _open(
+        self, place: str, group: Given, kind: str, parts: list[str] | None = None
+    ) -> list[Condition]:
+        """Add the row of a page, a panel, or a question with several parts, and its description.
+
+        `parts` has the rows of these parts; without them, the row asks nothing.
+        """
         before = [*self._conditions]
         name = str(group.get("name", "") or place)
-        title, changes = self._kinds.text(group.get("title"), "title")
+        title = self._kinds.text(group.get("title"), "title")
+        about = self._kinds.text(group.get("description"), "description")
         self.form.headings.append(None if kind == "matrix" else title)
+        changes = self._common(group)
         text = str(group.get("visibleIf") or "")
         if text:
             found, untold = condition_of(text, partial(condition, text, self._known))
@@ -155,14 +159,16 @@ class _Reader:
             changes += left_out(untold)
         locked, more = _locked(group)
         self._conditions += locked
-        changes += [*more, *self._common(group)]
+        changes += more
         if is_on(group, "isRequired"):
             changes.append(lost("that at least one of its parts is answered is left out"))
         self.form.claim(place, group)
-        self.form.note(place, name, kind, *changes, remark=remark)
-        about, more = self._kinds.text(group.get("description"), "description")
+        if parts is None:
+            self.form.note(place, name, kind, *changes)
+        else:
+            self.form.items.append(PartRow(place, name, kind, parts, changes=tuple(changes)))
         if about and kind != "matrix":
-            note = Asked(place, name, kind, "note", about, changes=more)
+            note = Asked(place, name, kind, "note", about)
             note.conditions = [*self._conditions]
             self.form.put(note)
         return before
@@ -172,11 +178,11 @@ class _Reader:
         self.form.headings.pop()
 
     def _common(self, part: Given) -> list[Change]:
-        """Return what is different in any part of a form."""
+        """Return what is different in any part of a form, and in the texts that were read of it."""
         changes = []
-        if part.get("visible") is False:
+        if part.get("visible") is False and not part.get("visibleIf"):
             changes.append(lost("it was hidden, and is shown"))
-        label = self._kinds.text(part.get("commentText"))[0]
+        label = self._kinds.text(part.get("commentText"))
         if is_on(part, "showCommentArea"):
             shown = f" “{texts.first(label)}”" if label else ""
             changes.append(lost(f"its field for comments{shown} is left out"))
@@ -186,7 +192,7 @@ class _Reader:
                 changes.append(lost(f"the random order of its {of} is left out"))
         if is_on(part, "readOnly") or part.get("mode") == "display":
             changes.append(lost("that nobody can answer it is left out"))
-        return changes
+        return [*changes, *self._kinds.changes()]
 
     def _read_elements(self, place: str, group: Given) -> None:
         for number, element in enumerate(items(group.get("elements"))):
@@ -218,25 +224,25 @@ class _Reader:
             self.form.claim(place, element)
             self.form.refuse(place, name, "multipletext", "it has no fields")
             return
-        before = self._open(place, element, "multipletext", "each of its fields is a question")
+        places = [f"{place}.items[{number}]" for number in range(len(fields))]
+        before = self._open(place, element, "multipletext", places)
         for number, item in enumerate(fields):
             field = item if isinstance(item, Given) else Given({"name": item}, "items")
             named = f"{name}.{field.get('name') or number}"
-            self._ask(f"{place}.items[{number}]", field, named, "text")
+            self._ask(places[number], field, named, "text")
         self._close(before)
 
     def _ask(self, place: str, element: Given, name: str, kind: str) -> None:
         self.form.claim(place, element)
         title = element.get("html" if kind == "html" else "title") or element.get("label")
-        text, changes = self._kinds.text(title)
-        asked = Asked(place, name, kind, "", text or name, changes=changes)
-        help_text, more = self._kinds.text(element.get("description"), "help")
-        asked.changes += more
+        asked = Asked(place, name, kind, "", self._kinds.text(title) or name)
+        help_text = self._kinds.text(element.get("description"), "help")
         if help_text:
             asked.keys["help"] = help_text
         why = self._kinds.fill(asked, element, kind)
         if why:
-            self.form.refuse(place, name, kind, why)
+            gone = [change for change in self._kinds.changes() if change.weight == LOST]
+            self.form.items.append(refused(place, name, kind, why, *gone))
             return
         self._finish(asked, element)
         self._known[str(element.get("valueName") or name).lower()] = asked
@@ -254,12 +260,13 @@ class _Reader:
         ]
         for _, choice in choices:
             if is_on(choice, "showCommentArea"):
-                label = self._kinds.text(choice.get("commentPlaceholder"))[0] or specify
+                label = self._kinds.text(choice.get("commentPlaceholder")) or specify
                 for value, _ in self._kinds.options([choice]):
                     self.form.put(asked.namely(value, label, f"{asked.name}.{value}"))
-        if is_on(element, "showOtherItem"):
-            other = self._kinds.text(element.get("otherText"))[0] or told_in("other", several)
+        if asked.type in SPECIAL and is_on(element, "showOtherItem"):
+            other = self._kinds.text(element.get("otherText")) or told_in("other", several)
             self.form.put(asked.add_other(other, specify))
+        asked.changes += self._kinds.changes()
         sign = "selected" if asked.kind == "choices" else "="
         before = self._conditions
         for number, choice in choices:
@@ -295,26 +302,27 @@ class _Reader:
         elif len(points) < 2:
             why = "it has fewer than two columns"
         if why:
+            self._kinds.changes()
             self.form.claim(place, element)
             self.form.refuse(place, name, "matrix", why)
             return
-        before = self._open(place, element, "matrix", "each of its rows is a question")
-        over = self._kinds.text(element.get("title"))[0] or self._kinds.same(name)
-        over = _with(over, self._kinds.text(element.get("description"))[0])
+        places = [f"{place}.rows[{number}]" for number in range(len(rows))]
+        before = self._open(place, element, "matrix", places)
+        over = self._kinds.text(element.get("title")) or self._kinds.same(name)
+        over = _with(over, self._kinds.text(element.get("description")))
+        self._kinds.changes()  # its row has these
         shown = str(element.get("rowsVisibleIf") or "")
         for number, row in enumerate(rows):
             one = row if isinstance(row, Given) else Given({"value": row}, "rows")
-            [(value, text)] = self._kinds.options([one]) or [(str(number), str(number))]
-            more = self._kinds.text(one.get("text"))[1]
-            asked = Asked(f"{place}.rows[{number}]", f"{name}.{value}", "matrix", "scale", text,
-                          {}, [*points], changes=more)  # fmt: skip
+            [(value, text)] = self._kinds.options([one], "text") or [(str(number), str(number))]
+            asked = Asked(places[number], f"{name}.{value}", "matrix", "scale", text, {}, [*points])
             self.form.claim(asked.row, one)
             if cells == "checkbox":
                 asked.kind = "choices"
-                self._kinds.exclude(asked, element.get("columns"), [])
-                self.form.headings.append(over)
             else:
                 asked.keys["matrix"] = over
+            self._kinds.exclude(asked, element.get("columns"), [])
+            self.form.headings.append(over if cells == "checkbox" else None)
             self._finish(asked, one)
             if shown and not one.get("visibleIf"):  # which comes before that of all rows
                 quoted = value.replace("\\", "\\\\").replace("'", "\\'")
@@ -323,8 +331,7 @@ class _Reader:
             if is_on(element, "eachRowRequired"):
                 asked.keys["required"] = True
             self._known[asked.name.lower()] = asked
-            if cells == "checkbox":
-                self.form.headings.pop()
+            self.form.headings.pop()
         self._close(before)
 
 

@@ -13,6 +13,8 @@ from server.forms.meaning import asks_who, is_none, is_outside, told_in
 
 _ONE = ("radiogroup", "dropdown", "buttongroup")
 _SEVERAL = ("checkbox", "tagbox")
+#: Types to whose options an item such as "other" can be added.
+SPECIAL = (*_ONE, *_SEVERAL)
 #: The items that SurveyJS adds to options: the switch, the value, and the label's key.
 _ADDED = (
     ("showNoneItem", "none", "noneText"),
@@ -21,6 +23,8 @@ _ADDED = (
 )
 #: Validators whose own keys say what is left out with them.
 _TELLING = ("expression", "regex", "text", "numeric", "answercount")
+#: What the text of an option is.
+_LABEL = "answer's label"
 #: The most suggestions of a text, and the longest one that a text can be by default.
 _MOST_SUGGESTIONS, _LONGEST = 1000, 32
 
@@ -31,6 +35,8 @@ class Kinds:
     def __init__(self, languages: texts.Languages) -> None:
         self.languages = languages
         self._rules: list[Mapping[str, Any]] = []
+        #: What is different in the texts that were read, until a row says so.
+        self._changes: list[Change] = []
 
     def fill(self, asked: Asked, element: Mapping[str, Any], kind: str) -> str:
         """Give a question its kind and that kind's keys; return why it cannot have one."""
@@ -55,14 +61,14 @@ class Kinds:
             return "" if asked.text != asked.name else "it has no text"
         return f"the type {kind[:40] or '(none)'} is not known here"
 
-    def options(self, given: Any) -> list[tuple[str, Any]]:
+    def options(self, given: Any, what: str = _LABEL) -> list[tuple[str, Any]]:
         """Return the values and texts of a list of items; each is a table, or a value alone."""
         found = []
         for item in items(given):
             one = item if isinstance(item, Mapping) else {"value": item}
             # An item can have both in one text.
             value, _, label = plain_value(one.get("value")).partition("|")
-            text = self.text(one.get("text"))[0] or self.text(label)[0]
+            text = self.text(one.get("text"), what) or self.text(label, what)
             if value or text:
                 found.append((value or texts.first(text), text or self.same(value)))
         return found
@@ -100,10 +106,10 @@ class Kinds:
         several = kind == "imagepicker" and element.get("multiSelect") is True
         asked.kind = "choices" if kind in _SEVERAL or several else "choice"
         asked.kind = "rank" if kind == "ranking" else asked.kind
-        added = [] if asked.kind == "rank" else [*self._added(element)]
+        added = [*self._added(element)] if kind in SPECIAL else []
         self.exclude(asked, given, added)
         asked.options += added
-        if len(asked.options) + is_on(element, "showOtherItem") < 2:
+        if len(asked.options) + (kind in SPECIAL and is_on(element, "showOtherItem")) < 2:
             return "it has fewer than two options"
         order = element.get("choicesOrder")
         if order == "random":
@@ -123,7 +129,7 @@ class Kinds:
             "dontknow": told_in("dont-know", languages),
         }
         for switch, value, key in _ADDED:
-            label = self.text(element.get(key))[0]
+            label = self.text(element.get(key), _LABEL)
             if is_on(element, switch):
                 yield value, label or usual[value]
 
@@ -133,12 +139,10 @@ class Kinds:
         for rule in self._of_rules("answercount"):
             least.append(rule.get("minCount"))
             most.append(rule.get("maxCount"))
-        high = min(
-            (one for one in most if type(one) is int and one > 0), default=len(asked.options)
-        )
-        low = max((one for one in least if type(one) is int), default=0)
-        if asked.kind == "choices" and high < len(asked.options):
-            asked.keys["at_most"] = high
+        high = min((one for one in map(amount, most) if one), default=len(asked.options))
+        low = max((one for one in map(amount, least) if one), default=0)
+        if asked.kind == "choices" and 1 <= high < len(asked.options):
+            asked.keys["at_most"] = int(high)
         elif asked.kind == "rank" and (
             is_on(element, "selectToRankEnabled") or high < len(asked.options)
         ):
@@ -160,7 +164,7 @@ class Kinds:
             ("valueFalse", "labelFalse", False, "question.no"),
         )
         for key, labelled, usual, own in ends:
-            label, _ = self.text(element.get(labelled))
+            label = self.text(element.get(labelled), _LABEL)
             words = phrases(self.languages.several, own)
             asked.options.append((plain_value(element.get(key, usual)), label or words))
         if not is_yes_no(asked.options, self.languages.several):
@@ -184,13 +188,15 @@ class Kinds:
             numbers = all(type(one) is int for one in (low, high, step))
             if not numbers or step < 1 or not 2 <= (high - low) // step + 1 <= 50:
                 return "expected 2 to 50 rates that are whole numbers"
-            points = [(str(number), str(number)) for number in range(low, high + 1, step)]
+            points = [(str(one), str(one)) for one in range(low, high + 1, step)]
+            if element.keys().isdisjoint(("rateMin", "rateMax")) and len(points) != 5:
+                asked.look(f"it has {len(points)} points; the tool shows 5 without their ends")
         if len(points) < 2:
             return "it has fewer than two rates"
         if element.get("rateType") == "smileys":
             asked.look("its faces are numbers, and are asked as numbers")
         asked.kind, asked.options = "scale", points
-        ends = [self.text(element.get(f"{end}RateDescription"))[0] for end in ("min", "max")]
+        ends = [self.text(element.get(f"{end}RateDescription"), _LABEL) for end in ("min", "max")]
         labels = [str(texts.first(text)) for _, text in (points[0], points[-1])]
         asked.explain_ends(dict(zip(labels, ends, strict=True)))
         return ""
@@ -198,7 +204,9 @@ class Kinds:
     def _type(self, asked: Asked, element: Mapping[str, Any], kind: str) -> str:
         typed = str(element.get("inputType", "text"))
         mask = element.get("maskType", "none")
-        if kind != "text" or typed in ("number", "range") or mask in ("numeric", "currency"):
+        is_number = typed in ("number", "range") or mask in ("numeric", "currency")
+        is_number |= any(str(rule.get("type")).startswith("numeric") for rule in self._rules)
+        if kind != "text" or is_number:
             return self._count(asked, element, kind, typed, mask)
         if typed in ("date", "month", "datetime-local", "week"):
             years = [re.match(r"\d{4}", str(element.get(end, ""))) for end in ("min", "max")]
@@ -246,20 +254,18 @@ class Kinds:
             return "a range has two numbers: ask for each by itself"
         ends = ("rangeMin", "rangeMax") if kind == "nouislider" else ("min", "max")
         masked = table(element.get("maskSettings"))
-        low, high = ([element.get(end)] for end in ends)
-        low += [masked.get("min")]
-        high += [masked.get("max")]
-        for rule in self._of_rules("numeric"):
-            low += [rule.get("minValue")]
-            high += [rule.get("maxValue")]
+        rules = self._of_rules("numeric")
+        given = [
+            [element.get(end), masked.get(key), *(rule.get(f"{key}Value") for rule in rules)]
+            for end, key in zip(ends, ("min", "max"), strict=True)
+        ]
+        lows, highs = ([one for one in map(amount, each) if one is not None] for each in given)
         if kind == "slider":
-            low, high = [*low, 0], [*high, 100]
-        found = [next((one for one in map(amount, each) if one is not None), None)
-                 for each in (low, high)]  # fmt: skip
-        if None in found:
-            asked.count_without_bounds("give it min and max")
+            lows, highs = lows or [0], highs or [100]
+        if lows and highs:
+            asked.keys |= {"min": max(lows), "max": min(highs)}
         else:
-            asked.keys |= dict(zip(("min", "max"), found, strict=True))
+            asked.count_without_bounds("give it min and max")
         asked.kind = "number"
         step = amount(element.get("step", None if kind == "text" else 1))
         if step is not None and step > 0:
@@ -286,18 +292,25 @@ class Kinds:
         if mask == "currency" and not units:
             asked.lose("that it is an amount of money is left out")
 
-    def text(self, value: Any, what: str = "text") -> tuple[Any, list[Change]]:
-        """Return a text, plain or in all languages, and what is different from the source."""
+    def text(self, value: Any, what: str = "text") -> Any:
+        """Return a text, plain or in all languages; None without one."""
         given = value if isinstance(value, Mapping) else {"default": value}
         usual = given.get("default")
         found = {name: given.get(name) for name in self.languages.tags}
         first = next(iter(found))
-        if DEFAULT not in found and (found[first] is None or not is_text(found[first])):
+        if DEFAULT not in found and not is_text(found[first]):
             found[first] = usual
         if DEFAULT in found and not isinstance(value, Mapping):
             found = dict.fromkeys(found, value)
         spoken = {name: str(one) for name, one in found.items() if is_text(one)}
-        return self.languages.text(spoken, what)
+        text, changes = self.languages.text(spoken, what)
+        self._changes += changes
+        return text
+
+    def changes(self) -> list[Change]:
+        """Return what is different in the texts that were read since the last call."""
+        found, self._changes = self._changes, []
+        return [*dict.fromkeys(found)]
 
     def same(self, text: str) -> Any:
         """Return a text that is the same in all languages."""
