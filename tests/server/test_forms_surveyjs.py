@@ -271,3 +271,44 @@ def test_the_narrowest_bounds_count() -> None:
     rule = {"type": "numeric", "minValue": 3, "maxValue": 99}
     entries, _ = read({"type": "text", "name": "n", "min": "1", "max": 20, "validators": [rule]})
     assert (entries["n"]["min"], entries["n"]["max"]) == (3, 20)
+
+
+#: Questions that conditions name.
+WHICH = choose("which", "a", "B c", 3, kind="checkbox", showNoneItem=True)
+ONE = choose("one", "x", "y", 12, showDontKnowItem=True, showRefuseItem=True, isRequired=True)
+
+
+@pytest.mark.parametrize(
+    ("condition", "asked"),
+    [
+        ("{which} contains ['a', 'b c']", "selected(which, 'a') and selected(which, 'b-c')"),
+        ("{which} anyof ['a', '3']", "selected(which, 'a') or selected(which, '3')"),
+        ("{which} allof ['a', 3]", "selected(which, 'a') and selected(which, '3')"),
+        ("{which} notcontains 'a'", "not (selected(which, 'a'))"),
+        ("{which} noneof ['a', 3]", "not (selected(which, 'a') or selected(which, '3'))"),
+        ("{which} contains 'none'", "selected(which, 'none')"),
+        ("{which} empty", "selected(which, 'no-answer')"),
+        ("{one} != 'X'", "one != 'x'"),
+        ("{one} = 'dontknow' or {one} = refused", "one = 'dontknow' or one = 'refused'"),
+        ("{one} > 3", "one = '12'"),
+        ("!({one} = 12)", "one != '12'"),
+    ],
+)  # fmt: skip
+def test_comparisons_mean_what_they_mean_in_survey_core(condition: str, asked: str) -> None:
+    entries, _ = read(WHICH, ONE, {"type": "boolean", "name": "q", "visibleIf": condition})
+    assert entries["q"]["shows_if"] == asked
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "{which} = 'a'", "{one} = 'z'", "{row.one} = 'x'", "{panel.one} = 'x'", "{one} = {which}",
+        "age({one}) > 3", "{one} +", "not ({one} = 'x')", "{which.length} > 1", "{one} anyof ['x'",
+    ],
+)  # fmt: skip
+def test_a_question_whose_condition_is_lost_is_not_required(condition: str) -> None:
+    last = {"type": "boolean", "name": "q", "visibleIf": condition, "isRequired": True}
+    entries, told = read(WHICH, ONE, last)
+    assert not {"shows_if", "required"} & {*entries["q"]}
+    assert f"the condition {condition} could not be translated" in told["q"]
+    assert "it is not required any more" in told["q"]
