@@ -20,7 +20,7 @@ from server.forms import read_form
 pytestmark = pytest.mark.more
 
 LIBRARY = "survey-core@3.1.1"
-#: For each table of answers, print the questions, rows and fields that are visible, a line each.
+#: For each table of answers, print the questions, rows, fields and rates that are visible.
 PROGRAM = """
 import { readFileSync } from 'node:fs';
 import { Model } from 'survey-core';
@@ -30,7 +30,8 @@ for (const data of answers) {
   survey.data = data;
   const names = survey.getAllQuestions(true).flatMap((question) =>
     question.visibleRows?.map((row) => `${question.name}.${row.name}`) ??
-    question.items?.map((item) => `${question.name}.${item.name}`) ?? [question.name]);
+    question.items?.map((item) => `${question.name}.${item.name}`) ??
+    [question.name, ...question.visibleRateValues?.map((rate) => `rate ${rate.value}`) ?? []]);
   process.stdout.write(`${JSON.stringify(names)}\\n`);
 }
 """
@@ -252,3 +253,22 @@ def test_the_survey_asks_what_the_library_asks(form: str, library: Path) -> None
             if name is not None and is_asked is not (name in shown):
                 assert is_asked, (elements.get(name, name), data)
                 assert name in told, (elements.get(name, name), data)
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {}, {"rateMin": 0}, {"rateMax": 9}, {"rateMin": 0, "rateCount": 11}, {"rateStep": 2},
+        {"rateMax": 9, "rateCount": 3}, {"rateMin": 0, "rateStep": 2, "rateCount": 4},
+        {"rateValues": [3, "4|four"]}, {"rateValues": [3, 4], "autoGenerate": True},
+        {"rateMin": 2, "rateMax": 6, "rateStep": 2},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_rating_has_the_rates_of_the_library(keys: dict[str, Any], library: Path) -> None:
+    form = {"elements": [{"type": "rating", "name": "k", "title": "K", **keys}]}
+    found = read_form(json.dumps(form).encode(), "form.json")
+    [entry] = survey_of(parsed(found.toml, "x"), "x", Path(".")).spec["questions"]
+    ours = [one["text"].replace("four", "4") for one in entry["options"]]
+    [theirs] = visible(library, form, [{}])
+    assert {f"rate {one}" for one in ours} == theirs - {"k"}
