@@ -11,6 +11,7 @@ import openpyxl
 import pytest
 from test_forms_googleforms import FORM as GOOGLE_FORMS
 from test_forms_limesurvey_cases import RICH as LIMESURVEY
+from test_forms_qualtrics_more import full as qualtrics
 from test_forms_surveyjs_rich import RICH as SURVEYJS
 from test_forms_xlsform import CHOICES, SETTINGS, SURVEY, workbook
 
@@ -23,6 +24,7 @@ FIXTURES: dict[str, bytes] = {
     **{f"limesurvey.{ending}": content for ending, content in LIMESURVEY.items()},
     "surveyjs.json": json.dumps(SURVEYJS).encode(),
     "googleforms.json": json.dumps(GOOGLE_FORMS).encode(),
+    "qualtrics.qsf": json.dumps(qualtrics()).encode(),
 }
 Plant = Callable[[bytes, Iterator[int]], bytes]
 
@@ -61,6 +63,7 @@ LEAVES: dict[str, Callable[[bytes], Iterator[str]]] = {
     "lss": texts_of_xml,
     "old.lss": texts_of_xml,
     "txt": cells_of_table,
+    "qsf": lambda content: json_leaves(json.loads(content)),
 }
 
 
@@ -116,6 +119,7 @@ def planted_columns(content: bytes, numbers: Iterator[int]) -> bytes:
 PLANTS: dict[str, Plant] = {
     "xlsx": planted_cells,
     "json": planted_json,
+    "qsf": planted_json,
     "lss": planted_xml,
     "old.lss": planted_xml,
     "txt": planted_columns,

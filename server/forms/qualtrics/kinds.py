@@ -6,10 +6,21 @@ from functools import partial
 from typing import Any
 
 from server.forms import texts
-from server.forms.change import Change
-from server.forms.form import Asked, Form, is_yes_no
-from server.forms.json_file import amount, items, table
-from server.forms.qualtrics.logic import condition
+from server.forms.change import harmless
+from server.forms.form import Asked, Form, PartRow, is_yes_no
+from server.forms.json_file import amount, table
+from server.forms.meaning import asks_who
+from server.forms.qualtrics.choices import (
+    Choice,
+    Wording,
+    is_on,
+    lose_conditions,
+    lose_typed,
+    set_none,
+    set_order,
+)
+from server.forms.qualtrics.logic import Answers, condition, words
+from server.forms.source import Given
 
 _PROSE = "free prose cannot be randomized: ask a question with options instead"
 #: Types and selectors that ask nothing that can be randomized, and why.
@@ -26,19 +37,24 @@ _REFUSED = {
     "TreeTesting": "a tree test is not asked", "VideoResponse": "nothing is recorded",
     "ML": _PROSE, "ESTB": _PROSE, "PW": "passwords are not collected",
 }  # fmt: skip
+#: The kinds that matrices become, by selector and subselector.
+_MATRICES = {
+    ("Likert", "SingleAnswer"): "scale",
+    ("Likert", "DL"): "scale",
+    ("Likert", "DND"): "scale",
+    ("Likert", ""): "scale",
+    ("Bipolar", ""): "scale",
+    ("Likert", "MultipleAnswer"): "choices",
+}
 
 
 class Kinds:
-    """Makes questions of Qualtrics into items of a form, and knows how logic names them.
+    """Makes questions of Qualtrics into items of a form, and knows how logic names them."""
 
-    `names` has the names of all questions, by their ids.
-    """
-
-    def __init__(self, form: Form, languages: texts.Languages, names: Mapping[str, str]) -> None:
+    def __init__(self, form: Form, wording: Wording, names: Mapping[str, str]) -> None:
         self.form = form
-        self._languages = languages
-        self._names = names
-        self._values: dict[str, dict[str, str]] = {}
+        self.wording = wording
+        self.answers = Answers(names)
 
     def fill(self, asked: Asked, question: Mapping[str, Any]) -> str:
         """Add a question, or those of its rows, to the form; return why that cannot be."""
@@ -52,148 +68,127 @@ class Kinds:
 
     def tree(self, logic: Any) -> list[Any]:
         """Return the tree of logic; raise `Untold` if it cannot be translated."""
-        return condition(logic, self._names, self._values)
+        return condition(logic, self.answers)
 
-    def wording(
-        self, question: Mapping[str, Any], part: Callable[[Mapping[str, Any]], Any]
-    ) -> tuple[Any, list[Change]]:
-        """Return a part of a question in all languages, and what is different from the source."""
-        others = table(question.get("Language"))
-        given = {}
-        for number, code in enumerate(self._languages.tags):
-            text = part(table(others.get(code)) if number else question)
-            given[code] = text if isinstance(text, str) else ""
-        return self._languages.text(given)
+    def ask_if(self, asked: Asked, part: Mapping[str, Any]) -> None:
+        """Ask a question only under the conditions of it, or of its row."""
+        for key in ("DisplayLogic", "InPageDisplayLogic"):
+            if part.get(key):
+                asked.ask_if(words(part[key]), partial(self.tree, part[key]))
 
-    def _choices(
-        self, asked: Asked, question: Mapping[str, Any], key: str = "Choices"
-    ) -> list[tuple[str, str, Any, bool]]:
-        """Return the choices in their order: id, value, text, and whether one can write there."""
-        choices = question.get(key)
-        if isinstance(choices, list):
-            choices = {str(at): one for at, one in enumerate(choices, 1)}
-        choices = {str(at): table(one) for at, one in table(choices).items()}
-        order = items(question.get("ChoiceOrder" if key == "Choices" else "AnswerOrder"))
-        keys = [*dict.fromkeys(str(one) for one in order if str(one) in choices)] or [*choices]
-        recoded = table(question.get("RecodeValues")) if key == "Choices" else {}
-        values = [str(recoded.get(one, one)) for one in keys]
-        found = []
-        for one, value in zip(keys, values if len(set(values)) == len(keys) else keys, strict=True):
-            text, changes = self.wording(question, partial(_display, key, one))
-            if text is None and isinstance(choices[one].get("Display"), str):
-                # For example, an image has no text.
-                asked.lose(f"the label of its option {one} has no text")
-                text = self._languages.same(one)
-            asked.changes += [change for change in changes if change not in asked.changes]
-            found.append(
-                (one, value, text or self._languages.same(one), bool(choices[one].get("TextEntry")))
-            )
-        return found
+    def _put(self, asked: Asked) -> None:
+        """Add a question to the form, and note if it seems to ask who somebody is."""
+        who = asks_who(asked.text) if asked.kind == "text" else ""
+        if who:
+            told = f"it seems to ask who somebody is ({who})"
+            asked.look(f"{told}: leave it out, or ask something else")
+        self.form.put(asked)
 
     def _choose(self, asked: Asked, question: Mapping[str, Any]) -> str:
         selector = str(question.get("Selector", ""))
+        choices = self.wording.choices(asked, question)
         if selector == "NPS":
             asked.kind = "scale"
             asked.options = [(str(number), str(number)) for number in range(11)]
-            self.form.put(asked)
+            asked.explain_ends(self._ends(question, [*range(11)]))
+            self._put(asked)
             return ""
-        choices = self._choices(asked, question)
+        many = selector.startswith("MA") or selector == "MSB"
+        if not many and not selector.startswith(("SA", "DL", "SB")):
+            return f"a choice of the type {selector[:40] or '(none)'} is not known here"
         if len(choices) < 2:
             return "it has fewer than two options"
-        many = selector.startswith("MA") or selector == "MSB"
-        self._values[asked.row] = {key: value for key, value, _, _ in choices}
-        asked.options = [(value, text) for _, value, text, _ in choices]
-        if not many and is_yes_no(asked.options, self._languages.several):
+        self.answers.values[asked.row] = {one.key: one.value for one in choices}
+        asked.options = [(one.value, one.text) for one in choices]
+        asked.kind = "choices" if many else "choice"
+        if not many and is_yes_no(asked.options, self.wording.languages.several):
             asked.kind = "yes-no"
+        typed = [one for one in choices if one.can_type]
+        has_field = len(typed) == 1 and asked.kind != "yes-no"
+        stays = {typed[0].key} if has_field else set[str]()
+        if many:
+            stays.add(set_none(asked, choices))
+            self._limit(asked, question, len(choices))
+        set_order(asked, question, "options", None if asked.kind == "yes-no" else stays)
+        self._put(asked)
+        if has_field:
+            option, label = typed[0].value, typed[0].text
+            self._put(asked.namely(option, label, f"{asked.name}-{option}"))
         else:
-            asked.kind = "choices" if many else "choice"
-            if table(question.get("Randomization")).get("Type") == "All":
-                asked.keys["random_order"] = True
-        most = str(settings_of(question).get("MaxChoices") or "")
-        if many and re.fullmatch(r"[1-9]\d{0,3}", most, re.ASCII):
-            asked.keys["at_most"] = min(int(most), len(choices))
-        self.form.put(asked)
-        typed = [(value, text) for _, value, text, can_type in choices if can_type]
-        if len(typed) == 1 and asked.kind != "yes-no":
-            option, label = typed[0]
-            self.form.put(asked.namely(option, label, f"{asked.name}-{option}"))
-        elif typed:
-            names = ", ".join(texts.first(text) for _, text in typed)[:100]
-            asked.lose(f"what is written beside {names} is left out")
-        given = table(question.get("Choices")).values()
-        if any("DisplayLogic" in table(choice) for choice in given):
-            asked.lose("the conditions of its options are left out")
-        if any("ExclusiveAnswer" in table(choice) for choice in given):
-            asked.lose("the exclusive option is left out")
+            lose_typed(asked, choices)
+        lose_conditions(asked, choices)
         return ""
 
+    def _limit(self, asked: Asked, question: Mapping[str, Any], number: int) -> None:
+        """Set how many options can be ticked, and note how many have to be."""
+        settings = settings_of(question)
+        least, most = (str(settings.get(key) or "") for key in ("MinChoices", "MaxChoices"))
+        if re.fullmatch(r"[1-9]\d{0,3}", most, re.ASCII):
+            asked.keys["at_most"] = min(int(most), number)
+        if least not in ("", "0"):
+            asked.lose(f"at least {least[:10]} of its options had to be ticked")
+
     def _rank(self, asked: Asked, question: Mapping[str, Any]) -> str:
-        choices = self._choices(asked, question)
-        asked.kind, asked.options = "rank", [(value, text) for _, value, text, _ in choices]
+        choices = self.wording.choices(asked, question)
+        asked.kind, asked.options = "rank", [(one.value, one.text) for one in choices]
         if len(choices) < 2:
             return "it has fewer than two items"
-        self.form.put(asked)
+        set_order(asked, question, "items", ())
+        lose_typed(asked, choices)
+        lose_conditions(asked, choices)
+        self._put(asked)
         return ""
 
     def _show(self, asked: Asked, question: Mapping[str, Any]) -> str:
         if asked.text == asked.name:
             return "it has no text"
         asked.kind = "note"
-        if question.get("Selector") == "GRB":
-            asked.lose("its image is left out")
-        self.form.put(asked)
+        image, shown = question.get("Graphics"), question.get("GraphicsDescription")
+        if image:
+            asked.lose(f"its image, {shown or image}, is left out")
+        self._put(asked)
         return ""
 
     def _slide(self, asked: Asked, question: Mapping[str, Any]) -> str:
         """Make a number of each slider, or a scale of each row of stars."""
         given = table(question.get("Configuration"))
-        keys: dict[str, Any] = {}
-        low, high = (amount(given.get(key)) for key in ("CSSliderMin", "CSSliderMax"))
+        # A slider that once had stars still has these.
+        stars, sort = amount(given.get("StarCount")) or 5, given.get("StarType")
         if question.get("Selector") == "STAR":
-            stars = amount(given.get("StarCount")) or 5
             if not 2 <= stars <= 50:
                 return "expected 2 to 50 stars"
-            kind = "scale"
-            options = [(str(one), str(one)) for one in range(1, int(stars) + 1)]
-        elif low is None or high is None:
+            if sort not in (None, "discrete"):
+                asked.look("parts of stars cannot be chosen")
+            points = [*range(1, int(stars) + 1)]
+            options = [(str(one), str(one)) for one in points]
+            ends = self._ends(question, points)
+            return self._ask_rows(asked, question, "scale", options, {}, ends)
+        if is_on(given.get("NotApplicable")):
+            asked.keys.pop("required", None)
+            asked.look("“not applicable” means to give no answer, so it is not required")
+        starts = table(given.get("SliderStartPositions"))
+        places = [starts[one] for one in starts if one.isdecimal()]
+        if places and is_on(given.get("CustomStart")):
+            asked.changes.append(harmless("the handle of its slider starts elsewhere"))
+        low, high = (amount(given.get(key)) for key in ("CSSliderMin", "CSSliderMax"))
+        keys: dict[str, Any] = {"slider": True, **_steps(given)}
+        if low is None or high is None:
             asked.count_without_bounds("give the slider both")
-            kind, keys, options = "number", {"slider": True}, []
-        else:
-            kind, options = "number", []
-            keys = {"min": low, "max": high, "slider": True}
-        return self._ask_rows(asked, question, kind, options, keys)
+            return self._ask_rows(asked, question, "number", [], keys)
+        keys |= {"min": low, "max": high}
+        lines = amount(given.get("GridLines"))
+        if is_on(given.get("SnapToGrid")) and lines and lines > 0 and high > low:
+            keys["step"] = (high - low) / lines
+            keys.pop("integer", None)
+        ends = self._ends(question, [low, high])
+        return self._ask_rows(asked, question, "number", [], keys, ends)
 
-    def _ask_rows(
-        self,
-        asked: Asked,
-        question: Mapping[str, Any],
-        kind: str,
-        options: Sequence[tuple[str, Any]],
-        keys: Mapping[str, Any],
-    ) -> str:
-        """Ask each choice of a question as a question of its own, below its text."""
-        choices = self._choices(asked, question)
-        if len(choices) < 2:
-            asked.kind, asked.options = kind, [*options]
-            asked.keys |= keys
-            label = choices[0][2] if choices else ""
-            if label and texts.first(label) not in (texts.first(asked.text), choices[0][0]):
-                asked.keys.setdefault("help", label)
-            self.form.put(asked)
-            return ""
-        self.form.note(asked.row, asked.name, asked.type, remark="each of its rows is a question")
-        for number, (key, _, text, _) in enumerate(choices):
-            row = Asked(f"{asked.row}.{key}", f"{asked.name}-{key}", asked.type, kind, text)
-            row.keys, row.unbounded = {**asked.keys, **keys}, asked.unbounded
-            is_grid = kind == "scale"
-            if is_grid:
-                row.keys["matrix"] = asked.text
-            row.options, row.conditions = [*options], [*asked.conditions]
-            row.changes = [*asked.changes] if number == 0 else []
-            self.form.headings.append(None if is_grid else asked.text)
-            self.form.put(row)
-            self.form.headings.pop()
-        return ""
+    def _ends(self, question: Mapping[str, Any], points: Sequence[float]) -> dict[str, Any]:
+        """Return the labels along a scale by its points; of two points, by any between them."""
+        labels = self.wording.labels(question)
+        low, high = points[0], points[-1]
+        parts = max(len(labels) - 1, 1)
+        return {f"{low + (high - low) * at / parts:.10g}": one for at, one in enumerate(labels)}
 
     def _type(self, asked: Asked, question: Mapping[str, Any]) -> str:
         settings = settings_of(question)
@@ -201,10 +196,12 @@ class Kinds:
         if content == "ValidNumber":
             bounds = table(settings.get("ValidNumber"))
             low, high = (amount(bounds.get(key)) for key in ("Min", "Max"))
+            keys = _steps(bounds)
             if low is None or high is None:
                 asked.count_without_bounds("give its validation both")
-                return self._ask_rows(asked, question, "number", [], {})
-            return self._ask_rows(asked, question, "number", [], {"min": low, "max": high})
+            else:
+                keys |= {"min": low, "max": high}
+            return self._ask_rows(asked, question, "number", [], keys)
         if content not in ("", "ValidTextOnly"):
             return (
                 f"an answer of type {content.removeprefix('Valid')[:20]} identifies, or is no text"
@@ -218,22 +215,92 @@ class Kinds:
         kind = _MATRICES.get(shape)
         if kind is None:
             return "a table of this kind is not asked: ask each row by itself"
-        answers = self._choices(asked, question, "Answers")
+        answers = self.wording.choices(asked, question, "Answers")
         if len(answers) < 2:
             return "it has fewer than two columns"
-        options = [(value, text) for _, value, text, _ in answers]
-        return self._ask_rows(asked, question, kind, options, {})
+        lose_typed(asked, answers)
+        lose_conditions(asked, answers)
+        if kind == "choices":
+            self._limit(asked, question, len(answers))
+            set_none(asked, answers)
+        self.answers.values[asked.row] = {one.key: one.value for one in answers}
+        options = [(one.value, one.text) for one in answers]
+        is_bipolar = shape[0] == "Bipolar"
+        return self._ask_rows(asked, question, kind, options, {}, is_bipolar=is_bipolar)
+
+    def _ask_rows(
+        self,
+        asked: Asked,
+        question: Mapping[str, Any],
+        kind: str,
+        options: Sequence[tuple[str, Any]],
+        keys: Mapping[str, Any],
+        ends: Mapping[str, Any] | None = None,
+        is_bipolar: bool = False,
+    ) -> str:
+        """Ask each choice of a question as a question of its own, below its text.
+
+        Parameters
+        ----------
+        ends : mapping, optional
+            The labels of points by the points.
+        is_bipolar : bool
+            Whether the text of a row has the labels of both ends, with a colon between them.
+        """
+        asked.keys |= keys
+        asked.kind, asked.options = kind, [*options]
+        rows = self.wording.choices(asked, question)
+        if not rows and kind in ("scale", "choices") and "Answers" in question:
+            return "it has no rows"
+        set_order(asked, question, "rows")
+        if len(rows) < 2:
+            self._ask_row(asked, rows, ends, is_bipolar)
+            return ""
+        names = {one.key: f"{asked.name}-{one.key}" for one in rows}
+        self.answers.rows[asked.row] = names
+        places = [f"{asked.row}.{one.key}" for one in rows]
+        part = PartRow(asked.row, asked.name, asked.type, places, changes=(*asked.changes,))
+        self.form.items.append(part)
+        is_grid = kind == "scale"
+        for choice, place in zip(rows, places, strict=True):
+            row = Asked(place, names[choice.key], asked.type, kind, choice.text)
+            if isinstance(choice.part, Given):
+                self.form.claim(place, choice.part)
+            row.keys, row.unbounded, row.none = {**asked.keys}, asked.unbounded, asked.none
+            if is_grid:
+                row.keys["matrix"] = asked.text
+            row.options, row.conditions = [*options], [*asked.conditions]
+            if not is_grid or place == places[0]:
+                # Of a grid, the help is above all rows.
+                row.explain_ends(ends or {})
+            if is_bipolar:
+                row.text = _retold(choice.text, lambda left, right: f"{left} – {right}")
+            self.ask_if(row, choice.part)
+            lose_typed(row, [choice])
+            self.form.headings.append(None if is_grid else asked.text)
+            self._put(row)
+            self.form.headings.pop()
+        return ""
+
+    def _ask_row(
+        self, asked: Asked, rows: Sequence[Choice], ends: Mapping[str, Any] | None, is_bipolar: bool
+    ) -> None:
+        """Ask a question that has no other row than itself, with the row's text as its help."""
+        for row in rows:
+            self.ask_if(asked, row.part)
+            lose_typed(asked, rows)
+            self.answers.rows[asked.row] = {row.key: asked.name}
+            if is_bipolar:
+                left = _retold(row.text, lambda left, _: left)
+                right = _retold(row.text, lambda _, right: right)
+                points = [texts.first(text) for _, text in (asked.options[0], asked.options[-1])]
+                ends = dict(zip(points, (left, right), strict=True))
+            elif row.label not in (texts.first(asked.text), row.key):
+                asked.keys.setdefault("help", row.text)
+        asked.explain_ends(ends or {})
+        self._put(asked)
 
 
-#: The kinds that matrices become, by selector and subselector.
-_MATRICES = {
-    ("Likert", "SingleAnswer"): "scale",
-    ("Likert", "DL"): "scale",
-    ("Likert", "DND"): "scale",
-    ("Likert", ""): "scale",
-    ("Bipolar", ""): "scale",
-    ("Likert", "MultipleAnswer"): "choices",
-}
 _READERS: Mapping[str, Callable[[Kinds, Asked, Mapping[str, Any]], str]] = {
     "MC": Kinds._choose,
     "TE": Kinds._type,
@@ -244,11 +311,33 @@ _READERS: Mapping[str, Callable[[Kinds, Asked, Mapping[str, Any]], str]] = {
 }
 
 
-def _display(key: str, choice: str, question: Mapping[str, Any]) -> Any:
-    """Return the text of a choice, in the language of this table."""
-    return table(table(question.get(key)).get(choice)).get("Display")
+def _steps(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return whether numbers are whole, by the number of their decimals."""
+    return {"integer": True} if str(given.get("NumDecimals")) == "0" else {}
+
+
+def _retold(text: Any, told: Callable[[str, str], str]) -> Any:
+    """Return a text whose parts before and behind its colon are told otherwise, by language."""
+    if isinstance(text, dict):
+        return {tag: _retold(one, told) for tag, one in text.items()}
+    left, colon, right = text.partition(":")
+    return told(left.strip(), right.strip()) if colon else text
 
 
 def settings_of(question: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the settings of a question's validation."""
-    return table(table(question.get("Validation")).get("Settings"))
+    """Return the settings of a question's validation that count for its type of validation."""
+    settings = table(table(question.get("Validation")).get("Settings"))
+    kind = str(settings.get("Type") or "")
+    ignored = _OF_NO_USE.get(kind, ())
+    for key in ignored:
+        settings.get(key)
+    return {key: settings[key] for key in settings if key in _USED and key not in ignored}
+
+
+#: The keys of a validation that questions have, and those that say nothing by its type.
+_USED = ("ContentType", "ValidNumber", "MinChoices", "MaxChoices")
+_OF_NO_USE = {
+    "None": (*_USED, "MinChars", "TotalChars"),
+    "ContentType": ("MinChars", "TotalChars", "MinChoices", "MaxChoices"),
+    "CustomValidation": ("MinChars", "TotalChars"),
+}
