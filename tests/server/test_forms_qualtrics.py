@@ -12,7 +12,7 @@ import pytest
 
 from analysis.survey.document import parsed
 from analysis.survey.survey_file import survey_of
-from server.forms import FormError, Imported, read_form
+from server.forms import FormError, Imported, Row, read_form
 
 
 def choices(*labels: str, **typed: bool) -> dict[str, Any]:
@@ -137,6 +137,33 @@ def imported(given: Any) -> Imported:
     return found
 
 
+YES = choices("Yes", "No")
+
+
+def survey(*questions: dict[str, Any], flow: Any = None, **options: Any) -> dict[str, Any]:
+    """Return a form of these questions, in one block with these options."""
+    places = {f"QID{number}": one for number, one in enumerate(questions, 1)}
+    one_block = block("BL_1", "Default", *places) | {"Options": options}
+    steps = flow or [{"Type": "Block", "ID": "BL_1", "FlowID": "FL_2"}]
+    return {
+        "SurveyEntry": {"SurveyName": "Short", "SurveyLanguage": "EN"},
+        "SurveyElements": [
+            {"Element": "BL", "Payload": [one_block]},
+            {"Element": "FL", "Payload": {"Flow": steps}},
+            *({"Element": "SQ", "PrimaryAttribute": place, "Payload": one}
+              for place, one in places.items()),
+        ],
+    }  # fmt: skip
+
+
+def entries(found: Imported) -> dict[str, dict[str, Any]]:
+    return {entry["id"]: entry for entry in tomllib.loads(found.toml)["questions"]}
+
+
+def row(found: Imported, place: str) -> Row:
+    return next(one for one in found.rows if one.row == place)
+
+
 def test_supported_questions_are_imported() -> None:
     tables = tomllib.loads(imported(form()).toml)
     assert tables["title"] == {"en": "Smoking", "de": "Smoking"}
@@ -242,3 +269,108 @@ def test_whatever_a_file_holds_the_result_can_be_checked() -> None:
                 table[rng.choice([*table])] = rng.choice(strange)
         with suppress(FormError):
             imported(given)
+
+
+def test_options_with_the_same_code_are_told_and_have_their_numbers() -> None:
+    codes = {"1": "0", "2": "4", "3": "4"}
+    question = asked("often", "How often?", "MC", "SAVR", Choices=choices("a", "b", "c"),
+                     ChoiceOrder=["3", "1", "2"], RecodeValues=codes)  # fmt: skip
+    found = imported(survey(question))
+    assert [one["id"] for one in entries(found)["often"]["options"]] == ["3", "1", "2"]
+    assert "the code 4 stands for several options" in row(found, "QID1").detail
+
+
+@pytest.mark.parametrize(
+    ("randomization", "told"),
+    [
+        ({"Type": "All"}, ""),
+        ({"Type": "Advanced", "Advanced": {"FixedOrder": ["{~Randomized~}"] * 3,
+                                           "RandomizeAll": ["1", "2", "3"]}}, ""),
+        ({"Type": "Advanced", "Advanced": {"FixedOrder": ["{~Randomized~}", "3"],
+                                           "RandomizeAll": ["1", "2"]}}, "1 keep their places"),
+        ({"Type": "ScaleReversal"}, "the source shuffles them (ScaleReversal)"),
+        ({"Type": "Subset", "TotalRandSubset": 2}, "not 2 of them at random"),
+        ({"Type": "None"}, None),
+    ],
+)  # fmt: skip
+def test_random_order_of_options_is_kept_or_told(
+    randomization: dict[str, Any], told: str | None
+) -> None:
+    question = asked("one", "Which?", "MC", "SAVR", Choices=choices("a", "b", "c"),
+                     Randomization=randomization)  # fmt: skip
+    found = imported(survey(question))
+    assert entries(found)["one"].get("random_order", False) == (told == "")
+    assert (row(found, "QID1").outcome == "changed") == bool(told)
+    assert (told or "") in row(found, "QID1").detail
+
+
+def test_an_option_with_a_field_may_keep_its_place() -> None:
+    fixed = {"FixedOrder": ["{~Randomized~}", "{~Randomized~}", "3"], "RandomizeAll": ["1", "2"]}
+    question = asked("one", "Which?", "MC", "SAVR", Choices=choices("a", "b", "More", More=True),
+                     Randomization={"Type": "Advanced", "Advanced": fixed})  # fmt: skip
+    assert entries(imported(survey(question)))["one"]["random_order"]
+
+
+def test_whoever_leaves_the_survey_is_asked_no_more() -> None:
+    consent = asked("consent", "Do you agree?", "MC", "SAVR", Choices=YES)
+    other = asked("more", "More?", "MC", "SAVR", Choices=YES)
+    end: dict[str, Any] = {"Type": "EndSurvey", "FlowID": "FL_9"}
+
+    def leaving(branch: dict[str, Any]) -> Imported:
+        flow = [{"Type": "Block", "ID": "BL_1"}, branch, {"Type": "Block", "ID": "BL_2"}]
+        given = survey(consent, flow=flow)
+        given["SurveyElements"][0]["Payload"].append(block("BL_2", "Standard", "QID2"))
+        element = {"Element": "SQ", "PrimaryAttribute": "QID2", "Payload": other}
+        given["SurveyElements"].append(element)
+        return imported(given)
+
+    refusing = logic("q://QID1/SelectableChoice/1", "NotSelected")
+    found = leaving({"Type": "Branch", "BranchLogic": refusing, "Flow": [end]})
+    assert entries(found)["more"]["shows_if"] == "consent = 'yes'"
+    assert row(found, "Flow[1].Flow[0]").outcome == "imported"
+    abroad = logic("Country", "EqualTo", "x", "GeoIP")
+    for branch in (
+        {"Type": "Branch", "BranchLogic": abroad, "Flow": [end]},
+        {"Type": "BlockRandomizer", "SubSet": 1, "Flow": [end]},
+    ):
+        found = leaving(branch)
+        assert "shows_if" not in entries(found)["more"]
+        assert "the survey cannot end early" in row(found, "Flow[1].Flow[0]").detail
+    found = leaving(end)
+    assert [*entries(found)] == ["consent"]
+    assert "the survey is over before it" in row(found, "Flow[2]").detail
+
+
+@pytest.mark.parametrize(
+    ("question", "why"),
+    [
+        (asked("a", "?", "Matrix", "Likert", Answers=YES, Choices={}), "it has no rows"),
+        (asked("a", "?", "MC", "Wheel", Choices=YES), "of the type Wheel is not known here"),
+        (asked("a", "?", "MC", "SAVR", Choices=[], DynamicChoices={"Locator": "q://QID9/x"}),
+         "but for those that it carries forward (q://QID9/x)"),
+    ],
+)  # fmt: skip
+def test_questions_that_cannot_be_asked_are_refused(question: dict[str, Any], why: str) -> None:
+    found = imported(survey(question, asked("b", "?", "MC", "SAVR", Choices=YES)))
+    assert row(found, "QID1").outcome == "refused"
+    assert why in row(found, "QID1").detail
+
+
+def test_two_questions_with_one_id_are_told() -> None:
+    given = survey(asked("a", "One?", "MC", "SAVR", Choices=YES))
+    again = deepcopy(given["SurveyElements"][-1])
+    again["Payload"]["QuestionText"] = "Two?"
+    given["SurveyElements"].append(again)
+    found = imported(given)
+    assert "another question has its id" in row(found, "SurveyElements[3]").detail
+    assert entries(found)["a"]["text"] == "One?"
+
+
+def test_headings_of_options_give_their_order_and_are_told() -> None:
+    groups = {"cg_1": {"GroupLabel": "Drinks", "ChoiceGroupOrder": ["3", "1"]}}
+    question = asked("a", "Which?", "MC", "SAVR", Choices=choices("tea", "bread", "milk"),
+                     ChoiceGroups=groups, ChoiceGroupOrder=["cg_1", "2"])  # fmt: skip
+    found = imported(survey(question))
+    assert [one["id"] for one in entries(found)["a"]["options"]] == ["3", "1", "2"]
+    told = "the headings above groups of its options are left out: Drinks"
+    assert told in row(found, "QID1").detail

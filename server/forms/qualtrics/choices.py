@@ -111,13 +111,15 @@ class Wording:
             found.append(Choice(one, code, text, parts[one], can_type))
         return found
 
-    def labels(self, question: Mapping[str, Any]) -> list[Any]:
+    def labels(self, asked: Asked, question: Mapping[str, Any]) -> list[Any]:
         """Return the labels along a slider, or those of the ends of a scale, from left to right."""
         for key in ("Labels", "ColumnLabels", "NumericLabels"):
-            parts = _tables(question, key)
-            found = [self.text(question, partial(_display, key, one))[0] for one in parts]
-            if any(found):
-                return found
+            told = [
+                self.text(question, partial(_display, key, one)) for one in _tables(question, key)
+            ]
+            if any(text for text, _ in told):
+                asked.changes += [change for _, changes in told for change in changes]
+                return [text for text, _ in told]
         return []
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -90,7 +91,7 @@ class Kinds:
         if selector == "NPS":
             asked.kind = "scale"
             asked.options = [(str(number), str(number)) for number in range(11)]
-            asked.explain_ends(self._ends(question, [*range(11)]))
+            asked.explain_ends(self._ends(asked, question, [*range(11)]))
             self._put(asked)
             return ""
         many = selector.startswith("MA") or selector == "MSB"
@@ -161,7 +162,7 @@ class Kinds:
                 asked.look("parts of stars cannot be chosen")
             points = [*range(1, int(stars) + 1)]
             options = [(str(one), str(one)) for one in points]
-            ends = self._ends(question, points)
+            ends = self._ends(asked, question, points)
             return self._ask_rows(asked, question, "scale", options, {}, ends)
         if is_on(given.get("NotApplicable")):
             asked.keys.pop("required", None)
@@ -171,21 +172,27 @@ class Kinds:
         if places and is_on(given.get("CustomStart")):
             asked.changes.append(harmless("the handle of its slider starts elsewhere"))
         low, high = (amount(given.get(key)) for key in ("CSSliderMin", "CSSliderMax"))
-        keys: dict[str, Any] = {"slider": True, **_steps(given)}
+        keys: dict[str, Any] = {"slider": True, **_whole(given, low, high)}
         if low is None or high is None:
             asked.count_without_bounds("give the slider both")
             return self._ask_rows(asked, question, "number", [], keys)
         keys |= {"min": low, "max": high}
         lines = amount(given.get("GridLines"))
-        if is_on(given.get("SnapToGrid")) and lines and lines > 0 and high > low:
-            keys["step"] = (high - low) / lines
-            keys.pop("integer", None)
-        ends = self._ends(question, [low, high])
+        if is_on(given.get("SnapToGrid")) and lines and lines > 0:
+            step = amount((high - low) / lines) or 0
+            if Fraction(str(step)) * Fraction(lines) == Fraction(str(high)) - Fraction(str(low)):
+                keys |= {"step": step}
+                keys.pop("integer", None)
+            else:
+                asked.look(f"its steps, of which there are {lines}, are left out")
+        ends = self._ends(asked, question, [low, high])
         return self._ask_rows(asked, question, "number", [], keys, ends)
 
-    def _ends(self, question: Mapping[str, Any], points: Sequence[float]) -> dict[str, Any]:
+    def _ends(
+        self, asked: Asked, question: Mapping[str, Any], points: Sequence[float]
+    ) -> dict[str, Any]:
         """Return the labels along a scale by its points; of two points, by any between them."""
-        labels = self.wording.labels(question)
+        labels = self.wording.labels(asked, question)
         low, high = points[0], points[-1]
         parts = max(len(labels) - 1, 1)
         return {f"{low + (high - low) * at / parts:.10g}": one for at, one in enumerate(labels)}
@@ -196,7 +203,7 @@ class Kinds:
         if content == "ValidNumber":
             bounds = table(settings.get("ValidNumber"))
             low, high = (amount(bounds.get(key)) for key in ("Min", "Max"))
-            keys = _steps(bounds)
+            keys = _whole(bounds, low, high)
             if low is None or high is None:
                 asked.count_without_bounds("give its validation both")
             else:
@@ -290,7 +297,7 @@ class Kinds:
             self.ask_if(asked, row.part)
             lose_typed(asked, rows)
             self.answers.rows[asked.row] = {row.key: asked.name}
-            if is_bipolar:
+            if is_bipolar and ":" in row.label:
                 left = _retold(row.text, lambda left, _: left)
                 right = _retold(row.text, lambda _, right: right)
                 points = [texts.first(text) for _, text in (asked.options[0], asked.options[-1])]
@@ -311,9 +318,12 @@ _READERS: Mapping[str, Callable[[Kinds, Asked, Mapping[str, Any]], str]] = {
 }
 
 
-def _steps(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return whether numbers are whole, by the number of their decimals."""
-    return {"integer": True} if str(given.get("NumDecimals")) == "0" else {}
+def _whole(given: Mapping[str, Any], *bounds: float | None) -> dict[str, Any]:
+    """Return that numbers between these bounds are whole, if they have no decimals."""
+    is_whole = str(given.get("NumDecimals")) == "0" and not any(
+        isinstance(bound, float) for bound in bounds
+    )
+    return {"integer": True} if is_whole else {}
 
 
 def _retold(text: Any, told: Callable[[str, str], str]) -> Any:

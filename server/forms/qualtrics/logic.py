@@ -94,7 +94,7 @@ def selected(locator: Any, operator: Any, answers: Answers) -> list[Any]:
     """Return the tree of whether the choice of a locator is, or is not, selected."""
     name, _, choice, given = _located(str(locator or ""), answers)
     if choice is None or operator not in ("Selected", "NotSelected"):
-        raise Untold(f"{str(operator or 'it')[:30]} is not understood for {name}")
+        raise Untold(f"{operator[:30] or 'it'} is not understood for {name}")
     tree = ["selected", name, given.get(choice, choice)]
     return tree if operator == "Selected" else ["not", tree]
 
@@ -138,7 +138,8 @@ def _located(locator: str, answers: Answers) -> tuple[str, str, str | None, Mapp
 def _expression(part: Mapping[str, Any], answers: Answers) -> list[Any]:
     if part.get("LogicType") != "Question":
         raise Untold(f"it is about {str(part.get('LogicType'))[:20]}, not about an answer")
-    locator, operator = part.get("LeftOperand") or part.get("ChoiceLocator"), part.get("Operator")
+    locator = part.get("LeftOperand") or part.get("ChoiceLocator")
+    operator = str(part.get("Operator") or "")
     name, what, choice, _ = _located(str(locator or ""), answers)
     if what == "SelectableChoice":
         if choice is None and operator in ("Empty", "NotEmpty"):
@@ -149,4 +150,4 @@ def _expression(part: Mapping[str, Any], answers: Answers) -> list[Any]:
         raise Untold(f"it is about what is written beside an option of {name}")
     if operator in _SIGNS and number is not None:
         return [_SIGNS[operator], name, number]
-    raise Untold(f"{str(operator or 'it')[:30]} is not understood for {name}")
+    raise Untold(f"{operator[:30] or 'it'} is not understood for {name}")
