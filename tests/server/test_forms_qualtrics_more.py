@@ -245,6 +245,17 @@ def test_skip_logic_asks_the_same_people() -> None:
     assert row(found, "QID3").weight == "lost"
 
 
+def test_only_so_many_places_where_people_leave_are_read() -> None:
+    questions = [asked(f"q{at}", "?", "MC", "SAVR", Choices=YES) for at in range(52)]
+    given = survey(*questions)
+    for at, part in enumerate(given["SurveyElements"][0]["Payload"][0]["BlockElements"], 1):
+        locator = f"q://QID{at}/SelectableChoice/2"
+        part["SkipLogic"] = [_SKIP | {"Locator": locator}]
+    found = imported(given)
+    assert "at most 50 are read" not in row(found, "QID50").detail
+    assert "at most 50 are read" in row(found, "QID51").detail
+
+
 def test_what_is_lost_of_a_question_is_told() -> None:
     found = imported(full())
     for place, told in {

@@ -1,6 +1,7 @@
 """The choices of questions of Qualtrics: options, points or rows, and all that is said of them."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -93,7 +94,7 @@ class Wording:
             recoded = {one: given[one] for one in given if _CHOICE.fullmatch(one)}
         codes = [str(recoded.get(one, one)) for one in keys]
         _look_at_analyses(asked, question)
-        twice = sorted({code for code in codes if codes.count(code) > 1})
+        twice = sorted(code for code, number in Counter(codes).items() if number > 1)
         if twice:
             told = f"the code {', '.join(twice)[:60]} stands for several options"
             asked.look(
@@ -164,7 +165,8 @@ def set_none(asked: Asked, choices: Sequence[Choice]) -> str:
     """Find the option that excludes all others, and return its id; name further ones."""
     given = [one for one in choices if is_on(one.part.get("ExclusiveAnswer"))]
     meant = [one for one in choices if is_none(one.text)]
-    none = next(iter([one for one in given if one in meant] or meant or given), None)
+    both = [one for one in meant if is_on(one.part.get("ExclusiveAnswer"))]
+    none = next(iter(both or meant or given), None)
     if none is None:
         return ""
     asked.none = (none.value, none.text)

@@ -1,6 +1,5 @@
 """The survey flow of Qualtrics: which blocks are shown in which order, and to whom."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -13,6 +12,14 @@ from server.forms.json_file import items, table
 from server.forms.qualtrics.choices import Wording, carried, is_on
 from server.forms.qualtrics.kinds import Kinds
 from server.forms.qualtrics.logic import bare, selected, shortened, words
+from server.forms.qualtrics.settings import (
+    graded,
+    is_idle,
+    pass_over_ids,
+    unended,
+    unlooped,
+    unshuffled,
+)
 from server.forms.source import Given
 
 #: Steps of the flow that do something other than showing blocks.
@@ -26,9 +33,9 @@ _STEPS = {
     "SupplementalData": "nothing is loaded from elsewhere",
 }
 _GOES_ON = "the survey cannot end early: people who would have left are asked what follows"
-#: A program that does nothing, as the tool's editor of programs begins.
-_IDLE = re.compile(r"(?:Qualtrics\.SurveyEngine\.addOn\w+\(function\(\w*\)\{\}\);?)*")
-_REMARK = re.compile(r"/\*[^*]{0,200}\*/|//[^\n]{0,200}")
+#: The most places of a survey where somebody leaves it, or skips questions, that are read: each
+#: makes a condition of all questions behind it.
+_MOST_LEAVINGS = 50
 
 
 class Flow:
@@ -47,6 +54,7 @@ class Flow:
         #: Who has not left the survey yet, and whether everybody has.
         self._staying: list[Condition] = []
         self._is_over = False
+        self._leavings = 0
 
     def add(self, place: str, element: Given) -> None:
         """Add an element of the file, whose row is at this place if it is no question."""
@@ -78,9 +86,9 @@ class Flow:
             elif kind == "SQ":
                 self.form.refuse(place, name, kind, "another question has its id")
             elif kind == "SO":
-                self.form.note(place, name, kind, *_unended(table(one.get("options"))))
+                self.form.note(place, name, kind, *unended(table(one.get("options"))))
             else:
-                _pass_over_ids(kind, one)
+                pass_over_ids(kind, one)
                 self.form.note(place, name, {"BL": "blocks"}.get(kind, kind))
         if not any(one.get("Element") == "FL" for _, one in self._elements):
             for key in self._blocks:
@@ -167,8 +175,10 @@ class Flow:
     ) -> None:
         """Ask those who leave the survey here nothing more, if it is known who they are."""
         name, kind = str(step.get("FlowID", "")), "EndSurvey"
-        ending = _unended(table(step.get("Options")))
-        if is_drawn or not all(one.tree for one in conditions):
+        ending = unended(table(step.get("Options")))
+        self._leavings += 1
+        is_known = all(one.tree for one in conditions) and not is_drawn
+        if not is_known or self._leavings > _MOST_LEAVINGS:
             self.form.items.append(refused(place, name, kind, _GOES_ON, *ending))
             return
         told = "nobody who leaves here is asked more"
@@ -193,9 +203,9 @@ class Flow:
             wider = [Condition(joined("or", trees), text)]
         else:
             wider = []
+        asked = {*_asked_in(self._blocks[key])}
         for item in self.form.items:
-            row = item.row.split(".")[0]
-            if isinstance(item, Asked) and row in _asked_in(self._blocks[key]):
+            if isinstance(item, Asked) and item.row.split(".")[0] in asked:
                 item.conditions = [*wider, *item.conditions[len(before) :]]
         self._led[key] = wider
 
@@ -206,7 +216,7 @@ class Flow:
         advanced = table(table(options.get("Randomization")).get("Advanced"))
         hidden = {str(one) for one in items(advanced.get("Undisplayed"))}
         asked = _asked_in(block)
-        changes = [*_unshuffled(options), *_unlooped(options)]
+        changes = [*unshuffled(options), *unlooped(options)]
         changes += [
             lost(f"{one} is not in the file") for one in asked if one not in self._questions
         ]
@@ -240,9 +250,13 @@ class Flow:
         found, untold = condition_of(
             description, lambda: ["not", selected(locator, operator, answers)]
         )
-        is_known = until in ("ENDOFBLOCK", "ENDOFSURVEY") or until in self._questions
-        if untold or not is_known:
-            why = untold or f"{shortened(description)} leads to an unknown place"
+        self._leavings += 1
+        why = untold
+        if until not in ("ENDOFBLOCK", "ENDOFSURVEY") and until not in self._questions:
+            why = why or f"{shortened(description)} leads to an unknown place"
+        if self._leavings > _MOST_LEAVINGS:
+            why = why or f"at most {_MOST_LEAVINGS} are read"
+        if why:
             told = f"its skip logic is left out, so more people are asked what it skips: {why}"
             self._add(place, lost(told))
             return []
@@ -263,7 +277,7 @@ class Flow:
     def _leave_out(self, key: str, block: Given) -> None:
         """Refuse the questions of a block that nobody is shown."""
         is_trash = block.get("Type") == "Trash"
-        _unshuffled(table(block.get("Options")))  # nobody sees it, so nothing is lost
+        unshuffled(table(block.get("Options")))  # nobody sees it, so nothing is lost
         why = "it is in the trash" if is_trash else "its block is not in the flow"
         places = [place for place in _asked_in(block) if place in self._questions]
         name = bare(block.get("Description") or "")
@@ -295,9 +309,9 @@ class Flow:
         if settings.get("Type") == "CustomValidation":
             logic = table(settings.get("CustomValidation")).get("Logic")
             asked.lose(f"its validation {shortened(words(logic))} is left out")
-        if any(_graded(one) for one in items(question.get("GradingData"))):
+        if any(graded(one) for one in items(question.get("GradingData"))):
             asked.lose("the scores of its answers are left out")
-        if not _is_idle(question.get("QuestionJS")):
+        if not is_idle(question.get("QuestionJS")):
             asked.lose("its program is left out")
         more = carried(question)
         if more:
@@ -308,15 +322,6 @@ class Flow:
             self.form.refuse(place, name, _type(question), why)
 
 
-def _pass_over_ids(kind: str, element: Mapping[str, Any]) -> None:
-    """Read which authors see a note, and how often a randomizer led where."""
-    content = table(element.get(kind)) if kind in ("NT", "BR") else {}
-    given = table(content.get("UserStatuses")) if kind == "NT" else content
-    for key in given:
-        if key.startswith(("UR_", "FL_", "BL_")):
-            given[key]
-
-
 def _type(question: Mapping[str, Any]) -> str:
     parts = (str(question.get(key) or "") for key in ("QuestionType", "Selector", "SubSelector"))
     return " ".join(filter(None, parts))
@@ -325,60 +330,3 @@ def _type(question: Mapping[str, Any]) -> str:
 def _asked_in(block: Mapping[str, Any]) -> list[str]:
     parts = map(table, items(block.get("BlockElements")))
     return [str(part.get("QuestionID")) for part in parts if part.get("Type") == "Question"]
-
-
-def _unshuffled(options: Mapping[str, Any]) -> list[Change]:
-    """Return what becomes of the random order of a block's questions."""
-    advanced = table(table(options.get("Randomization")).get("Advanced"))
-    drawn, number = items(advanced.get("RandomSubSet")), advanced.get("TotalRandSubset")
-    for key in ("FixedOrder", "RandomizeAll"):
-        advanced.get(key)
-    mode = str(options.get("RandomizeQuestions") or "false")
-    if mode in ("false", "False", "None"):
-        return []
-    some = f", instead of {number} of {len(drawn)} drawn ones" if drawn else ""
-    told = f"its questions are not randomized ({mode})"
-    return [lost(f"{told}: everybody is asked all of them{some}, in this order")]
-
-
-def _unlooped(options: Mapping[str, Any]) -> list[Change]:
-    """Return what becomes of a block that is asked again and again."""
-    mode = str(options.get("Looping") or "None")
-    if mode in ("None", "false", "False"):
-        return []
-    given = table(options.get("LoopingOptions"))
-    turns = table(given.get("Static"))
-    fields = [table(turns[turn]) for turn in turns if turn.isdecimal()]
-    texts = [" ".join(str(one[key]) for key in one if key.isdecimal()) for one in fields]
-    what = ", ".join(filter(None, map(bare, texts)))[:200] or given.get("Locator")
-    each = f"each of {what or 'several things'}"
-    order, number = given.get("Randomization"), given.get("TotalRandSubset")
-    drawn = [f"{number} of them at random"] if number else []
-    how = ", ".join(["loop and merge", mode, *([str(order)] if order else []), *drawn])
-    return [lost(f"its questions are asked once, not once for {each} ({how})")]
-
-
-def _unended(options: Mapping[str, Any]) -> list[Change]:
-    """Return what is left out of the end of the survey, by what happens there."""
-    sort = str(options.get("SurveyTermination") or "")
-    message, address = (str(options.get(key) or "") for key in ("EOSMessage", "EOSRedirectURL"))
-    found = []
-    if message and sort not in ("DefaultMessage", "Redirect"):
-        found.append(lost(f"the message at the end, {message} of a library, is left out"))
-    if address.partition("//")[2] and sort not in ("DefaultMessage", "DisplayMessage"):
-        found.append(lost(f"the page to which respondents go at the end is left out: {address}"))
-    if sort not in ("", "DefaultMessage", "DisplayMessage", "Redirect"):
-        found.append(lost(f"the end of the survey is another one ({sort[:60]})"))
-    return found
-
-
-def _graded(data: Any) -> bool:
-    """Return whether an answer has a score, and read it."""
-    grades = table(table(data).get("Grades"))
-    given = [str(grades[one]).strip() for one in grades if one.startswith("SC_")]
-    return any(given)
-
-
-def _is_idle(program: Any) -> bool:
-    """Return whether a program of a question does nothing."""
-    return _IDLE.fullmatch(re.sub(r"\s", "", _REMARK.sub("", str(program or "")))) is not None

@@ -8,7 +8,7 @@ from typing import Any
 
 from server.forms import texts
 from server.forms.change import harmless
-from server.forms.form import Asked, Form, PartRow, is_yes_no
+from server.forms.form import MOST_OPTIONS, Asked, Form, PartRow, is_yes_no
 from server.forms.json_file import amount, table
 from server.forms.meaning import asks_who
 from server.forms.qualtrics.choices import (
@@ -223,8 +223,9 @@ class Kinds:
         if kind is None:
             return "a table of this kind is not asked: ask each row by itself"
         answers = self.wording.choices(asked, question, "Answers")
-        if len(answers) < 2:
-            return "it has fewer than two columns"
+        if not 2 <= len(answers) <= MOST_OPTIONS:
+            few = len(answers) < 2
+            return f"it has {'fewer than two' if few else f'more than {MOST_OPTIONS:,}'} columns"
         lose_typed(asked, answers)
         lose_conditions(asked, answers)
         if kind == "choices":
@@ -259,6 +260,8 @@ class Kinds:
         rows = self.wording.choices(asked, question)
         if not rows and kind in ("scale", "choices") and "Answers" in question:
             return "it has no rows"
+        if len(rows) > MOST_OPTIONS:
+            return f"it has more than {MOST_OPTIONS:,} rows"
         set_order(asked, question, "rows")
         if len(rows) < 2:
             self._ask_row(asked, rows, ends, is_bipolar)
