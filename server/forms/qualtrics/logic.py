@@ -92,6 +92,7 @@ def shortened(text: str) -> str:
 
 def selected(locator: Any, operator: Any, answers: Answers) -> list[Any]:
     """Return the tree of whether the choice of a locator is, or is not, selected."""
+    operator = str(operator or "")
     name, _, choice, given = _located(str(locator or ""), answers)
     if choice is None or operator not in ("Selected", "NotSelected"):
         raise Untold(f"{operator[:30] or 'it'} is not understood for {name}")
