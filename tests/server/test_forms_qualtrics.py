@@ -366,6 +366,17 @@ def test_two_questions_with_one_id_are_told() -> None:
     assert entries(found)["a"]["text"] == "One?"
 
 
+def test_a_condition_that_names_two_answers_is_told() -> None:
+    about = logic("q://QID1/SelectableChoice/2", "Selected")
+    about["0"]["0"]["ChoiceLocator"] = "q://QID1/SelectableChoice/1"
+    first = asked("a", "One?", "MC", "SAVR", Choices=YES)
+    second = asked("b", "Two?", "MC", "SAVR", Choices=YES, DisplayLogic=about)
+    found = imported(survey(first, second))
+    assert entries(found)["b"]["shows_if"] == "a = 'no'"
+    told = "SelectableChoice/2, which counts, and q://QID1/SelectableChoice/1"
+    assert told in row(found, "QID2").detail
+
+
 def test_headings_of_options_give_their_order_and_are_told() -> None:
     groups = {"cg_1": {"GroupLabel": "Drinks", "ChoiceGroupOrder": ["3", "1"]}}
     question = asked("a", "Which?", "MC", "SAVR", Choices=choices("tea", "bread", "milk"),

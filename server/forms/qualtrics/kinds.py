@@ -20,7 +20,7 @@ from server.forms.qualtrics.choices import (
     set_none,
     set_order,
 )
-from server.forms.qualtrics.logic import Answers, condition, words
+from server.forms.qualtrics.logic import Answers, condition, contradiction, words
 from server.forms.source import Given
 
 _PROSE = "free prose cannot be randomized: ask a question with options instead"
@@ -76,6 +76,9 @@ class Kinds:
         for key in ("DisplayLogic", "InPageDisplayLogic"):
             if part.get(key):
                 asked.ask_if(words(part[key]), partial(self.tree, part[key]))
+                both = contradiction(part[key])
+                if both:
+                    asked.look(f"its condition names two answers: {both}")
 
     def _put(self, asked: Asked) -> None:
         """Add a question to the form, and note if it seems to ask who somebody is."""

@@ -80,6 +80,18 @@ def words(logic: Any) -> str:
     return " ".join(filter(None, told)) or "of Qualtrics"
 
 
+def contradiction(logic: Any) -> str:
+    """Return two answers that an expression names where it should name one; "" if none does."""
+    for group in _numbered(logic):
+        for part in _numbered(group):
+            left, other = (str(part.get(key) or "") for key in ("LeftOperand", "ChoiceLocator"))
+            # The fourth part is whether an answer is selected or shown, which may differ.
+            ids = [[*one.split("/")[:3], *one.split("/")[4:]] for one in (left, other)]
+            if left and other and ids[0] != ids[1]:
+                return f"{left}, which counts, and {other}"
+    return ""
+
+
 def bare(text: Any) -> str:
     """Return a description of Qualtrics in one line and without HTML."""
     return " ".join(re.sub(r"<[^<>]*>|&nbsp;", " ", str(text)).split())
