@@ -10,7 +10,7 @@ from analysis.survey.digest import NOTE
 from analysis.survey.document import ID
 from server.editing.draft_file import free_id, id_of
 from server.forms.change import Change, harmless, look, lost
-from server.forms.form import Asked
+from server.forms.form import Asked, phrases
 from server.forms.meaning import asks_who, in_order, is_none, outside
 from server.forms.texts import answers_in, first, retold
 
@@ -101,7 +101,8 @@ def _without_none(entry: Entry) -> Mapping[str, str]:
     asked.options = others
     if "at_most" in asked.keys:
         asked.keys["at_most"] = min(asked.keys["at_most"], len(others))
-    entry.data["none"] = text
+    if text != phrases([*text] if isinstance(text, dict) else (), "question.none"):
+        entry.data["none"] = text
     change = harmless if asked.none else look
     entry.changes.append(change(f"“{first(text)}” cannot be ticked beside others"))
     return {value: NONE}

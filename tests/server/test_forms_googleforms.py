@@ -143,7 +143,7 @@ def test_each_item_is_reported() -> None:
         ("items[18]", "the right answer Rome is left out"),
         ("items[18]", "what is said after a wrong answer: No is left out"),
         ("items[20]", "the random order of its rows is left out"),
-        ("items[20].questions[0]", "“None of the above” is the page's own “None of these”"),
+        ("items[20].questions[0]", "“None of the above” cannot be ticked beside others"),
         ("items[21]", "it seems to ask who somebody is (your name)"),
         ("form", "that it is a quiz is left out"),
         ("form", "that it collects e-mail addresses is left out"),

@@ -155,7 +155,7 @@ def test_codes_of_a_matrix_are_those_of_its_answers_and_give_the_order() -> None
     questions = entries(found)
     labels = [point["en"] for point in questions["agree-1"]["points"]]
     assert labels == ["never", "at times", "always"]
-    assert "“do not know” (-99) is no point of the scale" in row(found, "QID30.1").detail
+    assert "“do not know” (-99) is no point" in row(found, "QID30.1").detail
     # The third answer in the source, “never”, has the code 1.
     assert questions["why-sleep"]["shows_if"].endswith("agree-1 = '1'")
     assert questions["agree-2"]["shows_if"].endswith("smokes = 'yes'")
@@ -199,7 +199,7 @@ def test_an_option_that_excludes_others_is_the_pages_own() -> None:
     assert [one["text"]["en"] for one in tick["options"]] == ["A", "B", "C"]
     assert (tick["at_most"], tick["random_order"]) == (3, True)
     for told in (
-        "“None” is the page's own",
+        "“None” cannot be ticked beside others",
         "at least 2 of its options had to be ticked",
         "of its option A is left out",
         "that an option is chosen from the start",
@@ -209,7 +209,7 @@ def test_an_option_that_excludes_others_is_the_pages_own() -> None:
     for number in ("3", "4"):
         both["Choices"][number]["ExclusiveAnswer"] = True
     detail = row(imported(survey(both)), "QID1").detail
-    assert "“c” is the page's own" in detail
+    assert "“c” cannot be ticked beside others" in detail
     assert "its option d does not exclude others here" in detail
 
 

@@ -148,7 +148,7 @@ def test_everything_of_a_rich_form_is_read_or_named() -> None:
     assert (entries["hours"]["max"], entries["hours"]["integer"]) == (60, True)
     assert entries["city"]["candidates"] == ["Bonn", "Rome"]
     assert entries["grid-u"]["matrix"] == {"de": "Raster (Letzte Woche)", "en": "Grid (Last week)"}
-    assert [one["de"] for one in entries["grid-u"]["points"]] == ["never", "often"]
+    assert [one["text"]["de"] for one in entries["grid-u"]["points"]] == ["never", "often"]
     assert "post = '3'" in entries["grid-v"]["shows_if"]
     assert "selected(tasks, 'car')" in entries["ticks-car"]["shows_if"]
     assert entries["ticks-car"]["kind"] == "choices"
@@ -159,7 +159,7 @@ def test_everything_of_a_rich_form_is_read_or_named() -> None:
     [
         ("tasks", "that at least 2 of them are chosen is left out"),
         ("tasks", "“Neither” excludes all others there"),
-        ("tasks", "“None of the above” is the page's own “None of these”"),
+        ("tasks", "“None of the above” cannot be ticked beside others"),
         ("tasks", "the condition that answers have to fulfil, {tasks} notempty is left out"),
         ("post", "its field for comments “Tell us why” is left out"),
         ("post", "it is required only if {tasks} notempty there"),
