@@ -22,6 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from analysis.core.errors import shown
+from analysis.core.typed import delimiter_of, encoding_of, latin
 from analysis.estimate import Ints
 from analysis.estimate.decoding import Chances
 from analysis.survey.files import open_file
@@ -195,13 +196,13 @@ def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     except OSError as error:
         raise RapporFileError(f"{path}: cannot be read: {error.strerror}") from None
     try:
-        text = data.decode("utf-8-sig")
+        text = data.decode(encoding_of(data))
     except UnicodeDecodeError as error:
         before = data[: error.start]
         line, column = before.count(b"\n") + 1, before[before.rfind(b"\n") + 1 :].count(b",") + 1
         got = f"the byte 0x{data[error.start]:02x}"
         raise _error(path, line, column, "UTF-8", got) from None
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter_of(text), strict=True)
     line = 1
     try:
         for fields in reader:
@@ -219,6 +220,7 @@ def _check_length(path: Path, line: int, fields: list[str], length: int) -> None
 
 def _wholes(path: Path, line: int, fields: list[str], column: int) -> Ints:
     """Return the numbers of a line from `column` on."""
+    fields = [*map(latin, fields)]
     joined = "".join(fields)
     if joined.isascii() and joined.isdigit() and all(0 < len(field) < 16 for field in fields):
         return np.array(list(map(int, fields)), dtype=np.int64)
@@ -234,6 +236,8 @@ def _whole(path: Path, line: int, column: int, field: str) -> int:
 
 
 def _chance(path: Path, line: int, column: int, field: str) -> float:
+    # A comma that is left in a field parts no cells.
+    field = latin(field).replace(",", ".")
     number = float(field) if _CHANCE.fullmatch(field.strip()) else -1.0
     if not 0 <= number <= 1:
         raise _error(path, line, column, "a probability, 0 to 1", shown(field))

@@ -1,6 +1,7 @@
 """Simulated respondents: true answers from a table, randomized as in a survey."""
 
 import csv
+import io
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -8,6 +9,7 @@ from numpy.random import Generator
 
 from analysis.core.errors import AnswersError, shown
 from analysis.core.memory import pseudonym
+from analysis.core.typed import delimiter_of, encoding_of, number_cell
 from analysis.core.words import seeded_bytes, seeded_words
 from analysis.survey.kinds import KINDS
 from analysis.survey.survey import Survey
@@ -17,17 +19,26 @@ from analysis.survey.survey import Survey
 _ALIKE, _EARLY = 0.5, 1.5
 
 
-def read_answers(lines: Iterable[str], survey: Survey, place: str) -> list[dict[str, str]]:
+def read_answers(content: bytes, survey: Survey, place: str) -> list[dict[str, str]]:
     """Return the true answers of a CSV table with a row by respondent and a column by question.
 
-    A cell is an option's id or a decimal. An empty cell is no answer.
+    A cell is an option's id or a decimal. An empty cell is no answer. The table is in UTF-8, or in
+    UTF-16 with a byte order mark; commas, semicolons or tabs part its cells.
 
     Raises
     ------
     AnswersError
         At the first column or cell that does not fit, with its row and column.
     """
-    reader = csv.reader(lines, strict=True)
+    try:
+        text = content.decode(encoding_of(content))
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise AnswersError(
+            f"{place}: line {line}: expected CSV in UTF-8, got {error.reason}"
+        ) from None
+    delimiter = delimiter_of(text)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     ids = [question.id for question in survey.questions]
     rows: list[dict[str, str]] = []
     try:
@@ -45,6 +56,8 @@ def read_answers(lines: Iterable[str], survey: Survey, place: str) -> list[dict[
                 )
             rows.append(dict(zip(header, cells, strict=True)))
             for question in survey.questions:
+                if question.spec["kind"] == "number":
+                    rows[-1][question.id] = number_cell(rows[-1][question.id], delimiter)
                 answer = rows[-1][question.id]
                 try:
                     question.value(answer)
@@ -53,7 +66,7 @@ def read_answers(lines: Iterable[str], survey: Survey, place: str) -> list[dict[
                         f'{place}: row {number} (line {reader.line_num}), column "{question.id}": '
                         f"expected {error}, got {shown(answer)}"
                     ) from None
-    except (csv.Error, UnicodeDecodeError) as error:
+    except csv.Error as error:
         raise AnswersError(
             f"{place}: line {reader.line_num + 1}: expected CSV in UTF-8, got {error}"
         ) from None

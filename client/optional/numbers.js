@@ -21,7 +21,7 @@ const grid = {
 
 const DECIMAL = /^(?=.{1,400}$)([+-]?(?=\.?[0-9])[0-9]*)\.?([0-9]*)(?:[eE]([+-]?[0-9]{1,2}))?$/;
 
-/** What else is written for some units. */
+/** Other signs of units. */
 const SIGNS = { EUR: ['€'], USD: ['$'], GBP: ['£'], '€': ['EUR'], $: ['USD'], '£': ['GBP'], hours: ['hrs'] };
 
 /** A decimal as [top, bottom]. */
@@ -38,8 +38,8 @@ const GROUPED = /^[+-]?[1-9]\d{0,2}([.,٬])\d{3}(\1\d{3})*((?!\1)[.,٫]\d+)?$/;
 const isNear = (one, other) => Math.abs(one - other) < 1e-6;
 
 /**
- * A number without marks between its thousands. Where "1,234" may be two of the numbers that are
- * asked for, it ends with "?", and is none.
+ * A number without marks between its thousands. Where "1,234" may be two of the numbers that
+ * fit, it ends with "?", and is none.
  */
 function unmarked(plain, { min, max, step }) {
   const decimal = plain.replace(/[,٫٬]/, '.');
@@ -70,20 +70,19 @@ const number = {
   /** The ends, and about the middle: on a step, or with one or two digits. */
   madeUp({ min, max, step = 10 ** (Math.floor(Math.log10(max - min)) - 1) }) {
     const above = Math.floor((max - min) / step / 2) * step;
-    // Sums of decimals are not exact.
     return [min, Number((min + above).toPrecision(12)), max].map(String);
   },
   control: 'entry',
   /**
-   * As people write it: with its unit or the beginning of that, marks between thousands, digits of
-   * Arabic. It is rounded to the next step.
+   * As people write it: with its unit or the beginning of that, marks between thousands, other digits.
+   * It is rounded to the next step.
    */
   plain(typed, question) {
     const { min, max, step, unit = {} } = question;
     const texts = typeof unit === 'string' ? [unit, ...SIGNS[unit] ?? []] : Object.values(unit);
     const units = texts.map((one) => one.toLowerCase());
     const isUnit = (text) => text && units.some((one) => one.startsWith(text.toLowerCase().replace(/\.$/, '')));
-    const plain = typed.trim().replace(/[٠-٩]/g, (digit) => digit.charCodeAt(0) - 0x660)
+    const plain = typed.trim().replace(/[٠-٩۰-۹０-９]/g, (one) => one.charCodeAt() & 15)
       .replace(/^(\p{Sc})?\s*([^\p{L}\p{Sc}%]*\d)\s*([\p{L}\p{Sc}%].*)?$/u, (all, before, digits, after) =>
         ([before, after].every((text) => !text || isUnit(text)) ? digits : all))
       .replace(/(\d)[\s'’](?=\d{3}(\D|$))/g, '$1');

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from analysis.core.options import MOST_RESPONDENTS
+from analysis.core.typed import latin
 from server.commands import between, print_message, print_table
 
 if TYPE_CHECKING:
@@ -89,6 +90,7 @@ def _by_column(
     found: dict[str, dict[str, float]] = {name: {} for name in designs.columns}
     for text in given:
         key, _, number = text.rpartition("=")
+        number = latin(number)
         names = [name for name in designs.columns if key.startswith(f"{name}.")]
         if not names or _NUMBER.fullmatch(number) is None:
             raise click.BadParameter(

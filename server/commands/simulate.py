@@ -1,6 +1,5 @@
 """`deniable simulate`: send made-up respondents' answers through randomization and intake."""
 
-import io
 import json
 import secrets
 import sys
@@ -42,11 +41,10 @@ def answers_of_file(name: str, survey: "Survey") -> list[dict[str, str]]:
     if name == "-":
         if sys.stdin is None:
             raise AnswersError("stdin: expected a table, got nothing: it is closed")
-        lines = io.TextIOWrapper(sys.stdin.buffer, "utf-8-sig", newline="")
-        return read_answers(lines, survey, "stdin")
+        return read_answers(sys.stdin.buffer.read(), survey, "stdin")
     try:
-        with io.TextIOWrapper(open_file(Path(name)), "utf-8-sig", newline="") as lines:
-            return read_answers(lines, survey, name)
+        with open_file(Path(name)) as file:
+            return read_answers(file.read(), survey, name)
     except OSError as error:
         raise AnswersError(f"{name}: cannot be read: {error.strerror}") from None
 

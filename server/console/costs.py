@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from analysis.charts import icon_array
 from analysis.core.epsilon import MICRO
+from analysis.core.typed import latin
 from analysis.privacy.meaning import most_told, odds
 from analysis.privacy.one_wave import readable_odds
 from analysis.study.planning import warnings
@@ -218,6 +219,7 @@ def _number(values: Mapping[str, str], name: str, most: int) -> int | None:
 
 def _spend(file: DraftFile, survey: Survey, text: str) -> None:
     """Write into a file the ε with which one wave costs the total that somebody typed."""
+    text = latin(text)
     if not TOTAL.fullmatch(text) or not 0 < Decimal(text) <= MOST_TOTAL:
         raise ValueError(f"Total: expected a number such as 4 or 0.5, got {text[:20]!a}")
     stated = file.epsilons()

@@ -13,6 +13,7 @@ from typing import Any
 from flask import render_template, request
 
 from analysis.core.errors import SurveyError
+from analysis.core.typed import latin
 from server.console.mistakes import Mistake
 from server.editing.fields import DECIMAL
 from server.editing.forms import KINDS_IN_WORDS
@@ -115,9 +116,9 @@ def _kept(imported: Imported) -> set[int]:
 def _bounds(imported: Imported) -> Iterator[tuple[int, Mapping[str, Any]]]:
     for one in imported.found:
         typed = {
-            key: request.form.get(f"{key}.{one.place}", "").strip()
-            for key in ("min", "max", "unit")
+            key: latin(request.form.get(f"{key}.{one.place}", "").strip()) for key in ("min", "max")
         }
+        unit = request.form.get(f"unit.{one.place}", "").strip()
         if not one.lacks_bounds or not (typed["min"] or typed["max"]):
             continue
         for key, what in (("min", "lowest"), ("max", "highest")):
@@ -130,7 +131,7 @@ def _bounds(imported: Imported) -> Iterator[tuple[int, Mapping[str, Any]]]:
             told = f"“{one.text[:60]}”, highest: expected a number above {low}, got {high}"
             raise Mistake(f"max.{one.place}", told)
         bounds: dict[str, Any] = {"min": _number(typed["min"]), "max": _number(typed["max"])}
-        yield one.place, bounds | ({"unit": typed["unit"]} if typed["unit"] else {})
+        yield one.place, bounds | ({"unit": unit} if unit else {})
 
 
 def _number(typed: str) -> int | float:

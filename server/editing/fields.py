@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 from werkzeug.datastructures import MultiDict
 
+from analysis.core.typed import latin
 from analysis.mechanisms import MECHANISMS
 from server.cldr import tag_named
 from server.editing.conditions import Chosen, Earlier, chosen_anew, joined, shown
@@ -113,7 +114,7 @@ class Number(Field):
     widget: ClassVar[str] = "number"
 
     def read(self, form: Form, data: Mapping[str, Any], setting: Setting) -> Any:
-        given = form.get(self.path)
+        given = latin(form.get(self.path))
         if not given:
             return None
         if not DECIMAL.fullmatch(given):
@@ -282,7 +283,7 @@ class Condition(Field):
         for place in range(rows_sent(form, self.path)):
             stored = before.rows[place][0] if place < len(before.rows) else ""
             path = f"{self.path}.{place}"
-            choice, number = form.get(f"{path}.choice"), form.get(f"{path}.number")
+            choice, number = form.get(f"{path}.choice"), latin(form.get(f"{path}.number"))
             asked = form.get(f"{path}.question")
             # Without a menu of questions nothing but the choice is sent.
             if f"{path}.question" in form.values and asked != setting.asks(stored):
@@ -325,7 +326,8 @@ class Mechanism(Pick):
         typed = {key: form.get(f"{self.path}.{key}") for key in (*self.parameters, *self.numbers)}
         given: dict[str, Any] = {key: text for key, text in typed.items() if text}
         for key in given.keys() & set(self.numbers):
-            given[key] = int(typed[key]) if re.fullmatch("[0-9]{1,9}", typed[key]) else typed[key]
+            number = latin(typed[key])
+            given[key] = int(number) if re.fullmatch("[0-9]{1,9}", number) else typed[key]
         return {"name": name, **given} if name and given else name
 
 

@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
+from analysis.core.typed import latin
+
 #: Digits after the point, letters of a value that are read, and letters that a message shows.
 _DIGITS, _LONGEST, _SHOWN = 4, 300, 20
 #: The most queries of a playground, and what stands for none of them, and for
@@ -40,7 +42,7 @@ class Field:
         Wrong
             If the text is no number, or the number is out of its range.
         """
-        given = text.strip()
+        given = latin(text.strip())
         plain = given.replace(",", "") if self.whole else given.replace(",", ".")
         number = _decimal(plain) if len(plain) <= _SHOWN else None
         if number is None or not self.least <= number <= self.most or not self._is_fine(number):

@@ -14,7 +14,7 @@ GOOD = "meat,dish,price\nyes,soup,3.25\nno,,\n,stew,1e1\n"
 
 
 def test_cells_are_option_ids_decimals_or_empty(survey: Survey) -> None:
-    rows = read_answers(GOOD.splitlines(True), survey, "truth.csv")
+    rows = read_answers(GOOD.encode(), survey, "truth.csv")
     assert rows[0] == {"meat": "yes", "dish": "soup", "price": "3.25"}
     assert rows[1] == {"meat": "no", "dish": "", "price": ""}
     # The third person did not say yes to meat, so the dish was not asked.
@@ -44,13 +44,13 @@ def test_cells_are_option_ids_decimals_or_empty(survey: Survey) -> None:
 )
 def test_wrong_table_names_row_and_column(survey: Survey, text: str, message: str) -> None:
     with pytest.raises(AnswersError) as caught:
-        read_answers(text.splitlines(True), survey, "truth.csv")
+        read_answers(text.encode(), survey, "truth.csv")
     assert message in str(caught.value)
     assert str(caught.value).startswith("truth.csv: ")
 
 
 def _payloads(survey: Survey, wave: int = 1, seed: int = 7) -> list[dict[str, Any]]:
-    rows = read_answers(GOOD.splitlines(True), survey, "truth.csv")
+    rows = read_answers(GOOD.encode(), survey, "truth.csv")
     return list(payloads(survey, rows, wave, seed))
 
 

@@ -144,6 +144,17 @@ def test_the_grid_of_noise_is_typed_as_a_whole_number(signed_in: Browsers, store
         assert told in unescape(answer.text)
 
 
+def test_numbers_are_typed_in_the_digits_of_any_script(signed_in: Browsers, store: Store) -> None:
+    browser = signed_in("bob")
+    sent = {"text": "How many?", "kind": "number", "id": "many", "part": "question/one", "seen": ""}
+    assert post(browser, EDIT, do="add", **sent).status_code == 303
+    typed = {"min": "－５", "max": "٩٥", "step": "٠٫٥", "epsilon": "۲"}
+    form = fields(browser, "question/many") | typed | {"do": "save"}
+    assert post(browser, EDIT, **form).status_code == 303
+    stored = DraftFile(toml(store)).data("question/many")
+    assert {key: stored[key] for key in typed} == {"min": -5, "max": 95, "step": 0.5, "epsilon": 2}
+
+
 def test_a_changed_id_is_changed_in_conditions_texts_and_tables(
     signed_in: Browsers, store: Store
 ) -> None:

@@ -19,7 +19,10 @@ from server.console.typed import decimal_number, whole_number
         ("1,234.567", None, None),
         ("5%", None, None),
         ("-3", None, None),
-        ("٣", None, None),
+        ("٣٬٠٠٠", 3000, 3.0),
+        ("۴٫۵", None, 4.5),
+        ("１２", 12, 12.0),
+        ("x٣", None, None),
         ("", None, None),
     ],
 )

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.core.errors import DataError, shown
+from analysis.core.typed import delimiter_of, encoding_of, number_cell
 from analysis.estimate import Floats, Ints
 from analysis.estimate.columns import Column
 from analysis.estimate.columns.design_file import Designs
@@ -59,7 +60,8 @@ def read_data(path: Path, designs: Designs, used: Sequence[str] | None = None) -
     Parameters
     ----------
     path : Path
-        A file in UTF-8, with a header line.
+        A file in UTF-8, or in UTF-16 with a byte order mark, with a header line. Commas,
+        semicolons or tabs part its cells.
     designs : Designs
         The designs of its randomized columns, and of the sample.
     used : sequence of str, optional
@@ -92,7 +94,7 @@ def read_two(path: Path, designs: Designs, first: str, second: str) -> tuple[Dat
     Empty cells of these columns are allowed, since some people may be asked only one of the two
     questions. Other errors are those of `read_data`.
     """
-    header, rows = _table(path)
+    header, rows, delimiter = _table(path)
     found, lines = [], set[int]()
     for name in (first, second):
         if name not in designs.columns:
@@ -103,17 +105,18 @@ def read_two(path: Path, designs: Designs, first: str, second: str) -> tuple[Dat
         at = header.index(name) if name in header else 0
         design = designs.columns[name]
         asked = [(line, row) for line, row in rows if not _is_missing(row[at].strip(), design)]
-        found.append(_of_table(path, (header, asked), designs, [name]))
+        found.append(_of_table(path, (header, asked, delimiter), designs, [name]))
         lines |= set(found[-1].lines.tolist())
     either = [(line, row) for line, row in rows if line in lines]
-    return found[0], found[1], _of_table(path, (header, either), designs, [])
+    return found[0], found[1], _of_table(path, (header, either, delimiter), designs, [])
 
 
-_Table = tuple[list[str], list[tuple[int, list[str]]]]
+#: The header, the rows with the numbers of their lines, and what parts the cells.
+_Table = tuple[list[str], list[tuple[int, list[str]]], str]
 
 
 def _of_table(path: Path, table: _Table, designs: Designs, used: Sequence[str] | None) -> Data:
-    header, rows = table
+    header, rows, delimiter = table
     wanted = list(designs.columns) if used is None else list(used)
     at_column = {name: at for at, name in enumerate(header)}
     beside = [
@@ -144,8 +147,16 @@ def _of_table(path: Path, table: _Table, designs: Designs, used: Sequence[str] |
         raise DataError(f"{path}: expected a row for each respondent, got none")
     if designs.weights is not None:
         at = places[designs.weights]
-        kept = [(line, row) for line, row in kept if not _ZERO.fullmatch(row[at].strip())] or kept
-    cells = {name: [(line, row[at].strip()) for line, row in kept] for name, at in places.items()}
+        weighed = [
+            (line, row)
+            for line, row in kept
+            if not _ZERO.fullmatch(number_cell(row[at].strip(), delimiter))
+        ]
+        kept = weighed or kept
+    cells = {
+        name: [(line, _cell(row[at], designs.columns.get(name), delimiter)) for line, row in kept]
+        for name, at in places.items()
+    }
     measured: dict[str, Measured] = {}
     known = {}
     for name in wanted:
@@ -167,12 +178,14 @@ def _table(path: Path, header_alone: bool = False) -> _Table:
     """Return the header, and each row with the number of the line on which it ends."""
     try:
         with open_file(path) as file:
-            text = file.read().decode("utf-8-sig")
+            content = file.read()
+        text = content.decode(encoding_of(content))
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise DataError(f"{path}: expected UTF-8, got another byte at {error.start}") from None
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    delimiter = delimiter_of(text)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
         header = [name.strip() for name in next(reader, [])]
         rows = [] if header_alone else [(reader.line_num, row) for row in reader if row]
@@ -187,7 +200,14 @@ def _table(path: Path, header_alone: bool = False) -> _Table:
     for line, row in rows:
         if len(row) != len(header):
             raise DataError(f"{path}: line {line}: expected {len(header)} cells, got {len(row)}")
-    return header, rows
+    return header, rows, delimiter
+
+
+def _cell(cell: str, design: Design | None, delimiter: str) -> str:
+    """Return a cell without spaces around it, and a number as numbers are written here."""
+    cell = cell.strip()
+    is_report = design is not None and design.is_report(cell)
+    return cell if is_report else number_cell(cell, delimiter)
 
 
 def _is_missing(cell: str, design: Design | None) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 from analysis.core.domain import NO_ANSWER, OTHER, Texts
 from analysis.core.errors import SurveyError, shown
 from analysis.core.texts import normalized
+from analysis.core.typed import encoding_of
 from analysis.survey.document import Table
 from analysis.survey.files import read_file_within
 from analysis.survey.json_schema import COUNT, STRING, Schema
@@ -119,7 +120,8 @@ def _from_file(table: Table, name: str, longest: int) -> list[str]:
     """
     path = table.folder / name
     try:
-        lines = read_file_within(table.folder, name).decode("utf-8-sig").split("\n")
+        content = read_file_within(table.folder, name)
+        lines = content.decode(encoding_of(content)).split("\n")
     except OSError as error:
         raise SurveyError(f"{table.place}: candidates: {path}: {error.strerror}") from None
     except UnicodeDecodeError as error:
