@@ -9,7 +9,11 @@ from analysis.core.memory import forever_of
 from analysis.mechanisms.selection import Candidate, candidates, poisoning, variance
 from analysis.survey.joint_draw import JointDraw
 from analysis.survey.question import Question
-from analysis.survey.survey import Survey, wishes_of
+from analysis.survey.survey import FORMATS, Survey, wishes_of
+
+#: The most letters of a text without candidates that can be published. Nobody writes the same long
+#: text as somebody else, so none would be found.
+LONGEST_OPEN = 64
 
 #: The reasons for a mechanism that does not have the least variance.
 _WHY = ("named by the author", "drawn with others")
@@ -44,6 +48,23 @@ class Check:
     poisoning: float
     steps: int | None
     remark: str
+
+
+def refusals(survey: Survey) -> list[str]:
+    """Return why a survey cannot be published, although its file can be read.
+
+    This holds in new formats alone, and not for what is published already: a wave that runs goes
+    on.
+    """
+    return [
+        f'question "{question.id}": longest must be at most {LONGEST_OPEN} without candidates, got '
+        f"{question.spec['longest']}: free prose cannot be randomized: ask a question with options "
+        "instead"
+        for question in survey.questions
+        if survey.format > FORMATS[0]
+        and question.domain.is_open
+        and question.spec["longest"] > LONGEST_OPEN
+    ]
 
 
 def check(survey: Survey) -> list[Check]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from analysis.core.errors import SurveyError
 from server.commands import (
     PlaceType,
     database,
@@ -41,6 +42,7 @@ def check(survey_file: Path, db: Place | None, words: str | None, form: str) -> 
     respondents it takes for the same variance (below 1 if the author did not name the best).
     """
     from analysis.survey.check import check as check_questions
+    from analysis.survey.check import refusals
     from analysis.survey.survey_file import read_survey
     from server.page_texts import to_translate
     from server.remarks import remarks
@@ -49,6 +51,8 @@ def check(survey_file: Path, db: Place | None, words: str | None, form: str) -> 
     if words is not None:
         click.echo("\n".join(to_translate(survey.spec, words)))
         return
+    if refused := refusals(survey):
+        raise SurveyError(f"{survey_file}: {refused[0]}")
     checks = check_questions(survey)
     rows = [asdict(row) for row in checks]
     columns = [name for name in rows[0] if name not in ("saving", "remark")]
@@ -94,6 +98,7 @@ def publish_in(store: Store, survey: "Survey", new_prices: bool = False) -> "tup
     Return the version that is stored of its file, and whether it is new.
     """
     survey = store.surveys.of_same_file(survey)
+    store.surveys.check_new(survey)
     if not new_prices:
         store.surveys.check_prices(survey)  # before anything is logged or said
     record(store, "publish", f"{survey.id} {survey.version}")

@@ -168,9 +168,9 @@ _OWN: dict[str, tuple[Field, ...]] = {
         Lines(
             "candidates",
             "Texts whose shares are estimated",
-            "One in each line. Without them, the frequent texts are found.",
+            "One in each line. Without them, only texts that many people write are found.",
         ),
-        Number("longest", "Most letters", "32 if empty."),
+        Number("longest", "Most letters", "32 if empty; at most 64 without a list of texts."),
         Field("letters", "Letters that answers can have"),
         Pick("namely", "It belongs to this option"),
     ),

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from analysis.core.epsilon import MICRO
 from analysis.core.errors import SurveyError
 from analysis.mechanisms.scale_design import LARGEST_SCALE
+from analysis.survey.check import refusals
 from analysis.survey.document import parsed
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import survey_of
@@ -143,7 +144,8 @@ def _frozen(document: dict[str, Any], folder: Path, problems: Sequence[str]) -> 
             f"{NAME}: expected a survey with title, id and [[questions]], got nothing"
         )
     try:
-        return Reading(survey_of(deepcopy(document), NAME, folder), tuple(problems))
+        survey = survey_of(deepcopy(document), NAME, folder)
+        return Reading(survey, (*problems, *refusals(survey)))
     except SurveyError as error:
         privacy = document.get("privacy")
         if not isinstance(privacy, dict):
@@ -161,7 +163,7 @@ def _frozen(document: dict[str, Any], folder: Path, problems: Sequence[str]) -> 
         if cap > total:
             raise error from None
         told = f"the cap of {cap} is too low: one wave costs ε = {total:f}"
-        return Reading(survey, (*problems, told), Decimal(cap))
+        return Reading(survey, (*problems, *refusals(survey), told), Decimal(cap))
 
 
 def _complete(document: dict[str, Any]) -> Iterator[str]:

@@ -7,6 +7,7 @@ from datetime import date
 from typing import Any
 
 from analysis.survey.batches import Cell, Steps
+from analysis.survey.check import refusals
 from analysis.survey.freeze import thaw
 from analysis.survey.survey import Survey
 from server.intake.decision import WHOLE, CellChange, Key
@@ -122,6 +123,12 @@ class Surveys:
                 "the new prices (deniable publish --new-prices)"
             )
 
+    def check_new(self, survey: Survey) -> None:
+        """Raise StoreError if the survey cannot be published, and is not published already."""
+        refused = refusals(survey)
+        if refused and survey.version not in self.versions(survey.id):
+            raise StoreError(f"{survey.id}: {refused[0]}")
+
     def publish(self, survey: Survey, is_trial: bool = False, new_prices: bool = False) -> bool:
         """Store a frozen survey as the last published of its id; return whether it was new.
 
@@ -130,8 +137,11 @@ class Surveys:
         StoreError
             If there is a trial copy or a pilot with this id, and this survey is neither, or vice
             versa: reports of one kind must never count as those of the other. If another format
-            changes prices for people who answered, unless `new_prices` says that this is wanted.
+            changes prices for people who answered, unless `new_prices` says that this is wanted. If
+            it asks for free prose, and is not published already.
         """
+        if not (is_trial or survey.is_pilot):
+            self.check_new(survey)
         if not new_prices:
             self.check_prices(survey)
         before = self.current(survey.id)

@@ -138,8 +138,11 @@ def warnings(question: Question) -> list[str]:
             f"an answer at epsilon_forever = {question.spec['epsilon_forever']:g}; the page will "
             "say so to respondents"
         )
-    if domain.is_open and question.spec["longest"] > LONGEST_FOUND:
+    if domain.is_open:
+        long = question.spec["longest"] > LONGEST_FOUND
+        none_long = f", and none of more than {LONGEST_FOUND} letters" if long else ""
         warned.append(
-            f"texts of more than {LONGEST_FOUND} letters are not found; they count as other"
+            f"only texts that many people write are found{none_long}; all others count as other. "
+            "The plan says from which share on"
         )
     return warned
