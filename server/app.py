@@ -8,7 +8,7 @@ from typing import Any
 from flask import Flask
 
 from analysis.privacy.meaning import rounded_up
-from server import access, clock, console, explore, failures, headers, health, openapi
+from server import clock, console, explore, failures, headers, health, openapi, sessions
 from server.console import public
 from server.explore.page import Answers
 from server.intake import requests
@@ -55,10 +55,10 @@ def create_app(config: dict[str, Any] | None = None) -> Flask:
         SECRET_KEY=os.environ.get("DENIABLE_KEY") or secrets.token_hex(32),
         URL=os.environ.get("DENIABLE_URL", ""),
         RESEARCH_URL=os.environ.get("DENIABLE_RESEARCH_URL", ""),
-        **access.COOKIE,
+        **sessions.COOKIE,
     )
     app.url_map.merge_slashes = False  # else redirects name the host a request claims
-    app.session_interface = access.Sessions()
+    app.session_interface = sessions.Sessions()
     app.config.update(config or {"DATABASE": place_of(os.environ["DENIABLE_DB"])})
     app.extensions["pages"] = Pages(client_files(Path(app.config["CLIENT"])))
     app.before_request(console.let_in)

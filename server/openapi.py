@@ -26,7 +26,6 @@ from analysis.study.codebook import AuthorCode, Code
 from analysis.study.label import Fact
 from analysis.survey.json_schema import IDENTIFIER, STRING, Schema, object_of, reference
 from analysis.survey.survey import LONGEST_REQUEST
-from server.access import COOKIE
 from server.console.tables import DELTAS
 from server.console.together.page import OFFERED
 from server.formats import FORMATS
@@ -43,6 +42,7 @@ from server.openapi_operations import (
     status,
     withheld,
 )
+from server.sessions import COOKIE
 from server.store.log import Entry
 from server.survey_schema import HASH, WAVE, survey_schemas
 

@@ -35,7 +35,7 @@ def add(name: str, role: str | None, output: Path | None, db: Place, form: str) 
     The command makes the password from 192 random bits, so that nobody can guess it. The database
     has only its scrypt hash, so the password cannot be printed again.
     """
-    from server.access import hashed, new_password
+    from server.passwords import hashed, new_password
     from server.stored_results import Missing
 
     if not re.fullmatch(NAME, name):

@@ -7,7 +7,7 @@ from flask import abort, g, redirect, render_template, request
 from werkzeug.exceptions import TooManyRequests
 from werkzeug.wrappers import Response as BaseResponse
 
-from server import access, addresses, second_factor
+from server import access, addresses, passwords, second_factor, sessions, signing_in
 from server.clock import now
 from server.console.blueprint import blueprint, login_page, told_alone
 from server.console.kept_form import Kept, kept_form
@@ -23,7 +23,7 @@ TARGET = (
 def _chosen(name: str) -> str:
     """Return the password that somebody chose and typed twice; raise Mistake if it is unfit."""
     password = request.form.get("password", "")
-    if told := access.unfit(password, name):
+    if told := passwords.unfit(password, name):
         raise Mistake("password", told)
     if request.form.get("again", "") != password:
         raise Mistake("again", "The same again: expected the same password, got a different one")
@@ -34,7 +34,7 @@ def _chosen(name: str) -> str:
 def ask_to_set_up(code: str) -> str | tuple[str, int]:
     """Ask for a password first: programs that open links in mails send no form."""
     found = the_store().access.setup(code, now())
-    page = render_template("setup.html", found=found, shortest=access.SHORTEST)
+    page = render_template("setup.html", found=found, shortest=passwords.SHORTEST)
     return page, 200 if found else 404
 
 
@@ -44,17 +44,17 @@ def set_up(code: str) -> BaseResponse | str | tuple[str, int]:
     """Make the account with the password that was chosen; or with a random one, shown once."""
     found = the_store().access.setup(code, now())
     is_chosen = "password" in request.form and request.form.get("do") != "make"
-    password = _chosen(found.name) if found and is_chosen else access.new_password()
+    password = _chosen(found.name) if found and is_chosen else passwords.new_password()
     found = the_store().access.use_setup(code, now())
     if found is None:
         return render_template("setup.html", found=None), 404
     g.researcher = found
     access.record("set up account", f"{found.name}, {found.role}")
     if not is_chosen:
-        the_store().researchers.put(found, access.hashed(password))
+        the_store().researchers.put(found, passwords.hashed(password))
         return render_template("setup.html", found=found, password=password)
-    the_store().researchers.put(found, access.hashed_choice(password))
-    access.begin_session(found)
+    the_store().researchers.put(found, passwords.hashed_choice(password))
+    sessions.begin(found)
     return redirect("/surveys", 303)
 
 
@@ -70,11 +70,11 @@ def log_in() -> BaseResponse | str | tuple[str, int]:
     if not re.fullmatch(TARGET, target):
         target = "/surveys"
     name, password = request.form.get("name", ""), request.form.get("password", "")
-    researcher = access.sign_in(name, password, request.form.get("code", ""))
+    researcher = signing_in.sign_in(name, password, request.form.get("code", ""))
     if researcher is None:
         return login_page(target, "That name, password or code is not known here."), 401
     g.researcher = researcher
-    access.begin_session(researcher)
+    sessions.begin(researcher)
     access.record("log in", "")
     if kept is not None and access.lacks_factor(researcher):
         return _factor_page()
@@ -86,7 +86,7 @@ def log_in() -> BaseResponse | str | tuple[str, int]:
 @blueprint.post("/logout")
 def log_out() -> BaseResponse:
     access.record("log out", "")
-    access.end_session()
+    sessions.end()
     return redirect("/login", 303)
 
 
@@ -98,9 +98,9 @@ def account() -> str:
 def _page(is_changed: bool = False) -> str:
     return render_template(
         "account.html",
-        has_account=g.researcher != access.SERVER,
+        has_account=g.researcher != signing_in.SERVER,
         is_changed=is_changed,
-        shortest=access.SHORTEST,
+        shortest=passwords.SHORTEST,
         recovery_codes=the_store().factors.recovery_codes(g.researcher.name),
     )
 
@@ -109,22 +109,22 @@ def _page(is_changed: bool = False) -> str:
 @again(account)
 def change_password() -> str:
     """Change one's password, which ends all other sessions of the account."""
-    if g.researcher == access.SERVER:
+    if g.researcher == signing_in.SERVER:
         abort(409, "This is the server's token, which has no password.")
     password = _chosen(g.researcher.name)
     _check_password_now()
     access.record("change password", g.researcher.name)
-    the_store().researchers.put(g.researcher, access.hashed_choice(password), keeps_factor=True)
-    access.begin_session(g.researcher)
+    the_store().researchers.put(g.researcher, passwords.hashed_choice(password), keeps_factor=True)
+    sessions.begin(g.researcher)
     return _page(is_changed=True)
 
 
 def _check_password_now() -> None:
     """Raise Mistake unless the form has the present password of whoever sends it."""
     try:
-        known = access.check_password(g.researcher.name, request.form.get("old", ""))
+        known = signing_in.check_password(g.researcher.name, request.form.get("old", ""))
     except TooManyRequests as error:
-        raise Mistake("old", access.waits(error)) from None
+        raise Mistake("old", signing_in.waits(error)) from None
     if known != g.researcher:
         raise Mistake("old", "Password now: expected your password, got another one")
 
@@ -132,9 +132,9 @@ def _check_password_now() -> None:
 def _check_code() -> None:
     """Raise Mistake unless the form has a code of the present second factor of its sender."""
     try:
-        is_right = access.is_right_code(g.researcher, request.form.get("code", ""))
+        is_right = signing_in.is_right_code(g.researcher, request.form.get("code", ""))
     except TooManyRequests as error:
-        raise Mistake("code", access.waits(error)) from None
+        raise Mistake("code", signing_in.waits(error)) from None
     if not is_right:
         raise Mistake("code", "Code: expected one that your app shows now and that was not used")
 
@@ -155,7 +155,7 @@ def _factor_page(codes: Sequence[str] = ()) -> str:
 
     A form that was sent when a session was over is kept until the second factor is there.
     """
-    if g.researcher == access.SERVER:
+    if g.researcher == signing_in.SERVER:
         abort(409, "This is the server's token, which has no second factor.")
     name, given = g.researcher.name, request.form.get("secret", "")
     secret = given if second_factor.is_secret(given) else second_factor.new_secret()
@@ -197,7 +197,7 @@ def change_second_factor() -> str | BaseResponse:
     codes = second_factor.new_recovery_codes()
     store.factors.add(name, secret, step, codes)
     store.access.end_sessions_of(name)
-    access.begin_session(g.researcher)
+    sessions.begin(g.researcher)
     return _factor_page(codes)
 
 
@@ -206,5 +206,5 @@ def sign_out_everywhere() -> BaseResponse:
     """End all sessions of whoever asks for it, in all browsers."""
     access.record("sign out everywhere", "")
     the_store().access.end_sessions_of(access.account_name())
-    access.end_session()
+    sessions.end()
     return redirect("/login", 303)

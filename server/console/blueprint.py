@@ -13,7 +13,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from analysis.estimate.intervals import INTERVALS as KNOWN_INTERVALS
 from analysis.survey.document import ID
 from analysis.survey.survey import LONGEST_REQUEST
-from server import access
+from server import access, signing_in
 from server.clock import now
 from server.console.kept_form import Kept, kept_form
 from server.console.mistakes import Mistake, is_page, marked, note, refused, told
@@ -179,7 +179,7 @@ def impossible(error: StoreError) -> Response:
 def impossible_here(error: HTTPException) -> Response:
     if not isinstance(error, TooManyRequests):
         return _told(str(error.description), error.code or 422)
-    waits = access.waits(error)
+    waits = signing_in.waits(error)
     response = Response(f"{waits}\n", 429, content_type="text/plain")
     if not request.path.startswith("/api/"):
         response = Response(login_page(request.form.get("target", "/surveys"), waits), 429)

@@ -11,7 +11,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.security import generate_password_hash
 
-from server import access
+from server import passwords, sessions, signing_in
 from server.app import create_app
 from server.store import Place, Store
 from server.store.places import Address
@@ -19,7 +19,7 @@ from server.store.researchers import FREE_ATTEMPTS, Researcher
 
 SECRET = "correct horse battery staple"
 #: What is stored of it. Its scrypt hash has the usual form, but takes a hundredth of the time.
-HASHED = f"{access._check(SECRET)}:{generate_password_hash(SECRET, 'scrypt:256:8:1')}"
+HASHED = f"{passwords.first_bytes(SECRET)}:{generate_password_hash(SECRET, 'scrypt:256:8:1')}"
 #: Respondents and researchers share a port in these tests, which is for one machine alone.
 HTTPS = {"base_url": "https://localhost"}
 
@@ -40,7 +40,8 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[float]]:
     Itsdangerous, which ends idle sessions, reads the same clock.
     """
     now = [1_800_000_000.0]
-    monkeypatch.setattr(access, "now", lambda: now[0])
+    for module in (sessions, signing_in):
+        monkeypatch.setattr(module, "now", lambda: now[0])
     monkeypatch.setattr("itsdangerous.timed.time.time", lambda: now[0])
     return iter([now])
 
@@ -81,7 +82,7 @@ def test_a_session_gives_access_and_its_cookie_is_protected(browser: FlaskClient
     answer = log_in(browser, target="/results/canteen")
     assert (answer.status_code, answer.headers["Location"]) == (303, "/results/canteen")
     cookies = answer.headers.getlist("Set-Cookie")
-    assert {one.partition("=")[0] for one in cookies} == {"__Host-deniable", access.BROWSER}
+    assert {one.partition("=")[0] for one in cookies} == {"__Host-deniable", signing_in.BROWSER}
     for cookie in cookies:
         for flag in ("Secure", "HttpOnly", "Path=/", "SameSite=Strict"):
             assert flag in cookie.split("; ")
@@ -202,7 +203,7 @@ def test_a_changed_or_removed_account_ends_its_sessions(
     if change == "removal":
         store.researchers.remove("ada")
     else:
-        store.researchers.put(Researcher("ada", "owner"), access.hashed("another"))
+        store.researchers.put(Researcher("ada", "owner"), passwords.hashed("another"))
     assert browser.get("/results", **HTTPS).status_code == 401
 
 
@@ -217,10 +218,10 @@ def test_sessions_end_when_idle_and_after_twelve_hours(
     browser: FlaskClient, clock: Iterator[list[float]]
 ) -> None:
     now = next(clock)
-    idle = access.COOKIE["PERMANENT_SESSION_LIFETIME"]
+    idle = sessions.COOKIE["PERMANENT_SESSION_LIFETIME"]
     assert isinstance(idle, timedelta)
     log_in(browser)
-    for _ in range(access.LONGEST_SESSION // int(idle.total_seconds() - 60)):
+    for _ in range(sessions.LONGEST_SESSION // int(idle.total_seconds() - 60)):
         now[0] += idle.total_seconds() - 60
         assert browser.get("/results", **HTTPS).status_code == 200
     now[0] += idle.total_seconds() - 60
@@ -267,9 +268,9 @@ def test_names_that_do_not_exist_look_like_those_that_do(
         computed.append(stored.partition("$")[0])
         return False
 
-    store.researchers.put(Researcher("cho", "analyst"), access.hashed_choice(SECRET))
-    store.researchers.put(Researcher("mia", "analyst"), access.hashed(SECRET))
-    monkeypatch.setattr(access, "check_password_hash", compute)
+    store.researchers.put(Researcher("cho", "analyst"), passwords.hashed_choice(SECRET))
+    store.researchers.put(Researcher("mia", "analyst"), passwords.hashed(SECRET))
+    monkeypatch.setattr(signing_in, "check_password_hash", compute)
     for name in ("cho", "mia", "nobody", "Cho", "mia "):
         told[name] = [log_in(browser, name, "guess").status_code for _ in range(12)]
         told[name] += [*map(len, computed)]
@@ -291,21 +292,21 @@ def test_a_password_that_is_too_long_is_never_brought_into_a_form(
         brought.append(len(text))
         return text
 
-    monkeypatch.setattr("server.access.unicodedata.normalize", normal)
-    store.researchers.put(Researcher("cho", "analyst"), access.hashed_choice(SECRET))
+    monkeypatch.setattr("server.passwords.unicodedata.normalize", normal)
+    store.researchers.put(Researcher("cho", "analyst"), passwords.hashed_choice(SECRET))
     for name in ("cho", "nobody"):
         assert log_in(browser, name, "\u0344" * 5_000).status_code == 401
         given = basic(name, "\u0344" * 20_000)
         assert browser.get(EVERYBODYS[2], headers=given).status_code == 401
     assert len(brought) == 5
-    assert max(brought) <= access.LONGEST
+    assert max(brought) <= passwords.LONGEST
 
 
 @pytest.mark.both
 def test_a_password_is_kept_as_scrypt_and_two_bytes(
     store: Store, app: Flask, browser: FlaskClient
 ) -> None:
-    kept = access.hashed(SECRET)
+    kept = passwords.hashed(SECRET)
     check, _, rest = kept.partition(":")
     assert len(check) == 4
     assert rest.startswith("scrypt:32768:8:1$")

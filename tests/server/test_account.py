@@ -10,7 +10,7 @@ from forms import post
 from test_access import HTTPS, SECRET, basic, log_in
 from test_mistakes import HTML, check_told, sent
 
-from server import access
+from server import passwords
 from server.store import Store
 from server.store.researchers import Researcher
 
@@ -64,7 +64,7 @@ def test_a_chosen_password_is_tried_at_most_once_a_minute(
     app: Flask, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("server.store.researchers.FREE_ATTEMPTS", 1)
-    store.researchers.put(Researcher("dora", "analyst"), access.hashed_choice(CHOSEN))
+    store.researchers.put(Researcher("dora", "analyst"), passwords.hashed_choice(CHOSEN))
     guesser = app.test_client()
     told = [log_in(guesser, "dora", "guess").status_code for _ in range(3)]
     assert told == [401, 401, 429]

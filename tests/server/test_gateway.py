@@ -20,7 +20,7 @@ import pytest
 from flask import Flask, request
 
 from analysis.survey.survey import LONGEST_REQUEST, Survey
-from server import access
+from server import passwords
 from server.intake import gateway
 from server.store import Store
 from server.store.researchers import Researcher
@@ -98,8 +98,8 @@ def sessions(running: tuple[Server, Path]) -> list[str]:
     server, database = running
     store, headers = Store(database), []
     for name in ("ada", "bob"):
-        password = access.new_password()
-        store.researchers.put(Researcher(name, "analyst"), access.hashed(password))
+        password = passwords.new_password()
+        store.researchers.put(Researcher(name, "analyst"), passwords.hashed(password))
         form = urlencode({"name": name, "password": password}).encode()
         signing_in = Request(f"{server.url}/login", form, {"Sec-Fetch-Site": "none"})
         with build_opener(Stay).open(signing_in, timeout=LONG) as answer:

@@ -26,9 +26,9 @@ from flask.testing import FlaskClient
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
 from server import retention
-from server.access import hashed
 from server.app import create_app
 from server.intake import requests, writer
+from server.passwords import hashed
 from server.retention import Keeper
 from server.store import Store, StoreBusy
 from server.store.file import File

@@ -12,7 +12,7 @@ from test_access import HTTPS, SECRET, basic, clock, log_in
 from test_mistakes import HTML, check_told, sent
 from test_sent_forms import hidden
 
-from server import access, second_factor
+from server import passwords, second_factor, signing_in
 from server.second_factor import PERIOD, code_at, new_secret, step_of
 from server.store import Store
 from server.store.factors import KNOWN_FOR, MOST_BROWSERS
@@ -106,7 +106,7 @@ def test_a_second_factor_is_asked_for_and_each_code_works_once(
         computed.append(given)
         return False
 
-    monkeypatch.setattr(access, "check_password_hash", compute)
+    monkeypatch.setattr(signing_in, "check_password_hash", compute)
     for password in (SECRET, "guess"):
         assert browser.get(api, headers=basic("bob", password), **HTTPS).status_code == 429
     assert computed == []
@@ -244,7 +244,7 @@ def test_what_was_typed_is_kept_until_there_is_a_second_factor(
 ) -> None:
     typed = {"how": "nothing", "title": "Ünfall", "id": "a", "text": "B?", "kind": "yes-no"}
     ours = {"Accept": HTML, "Sec-Fetch-Site": "same-origin"}
-    store.researchers.put(Researcher("dora", "owner"), access.hashed_choice(SECRET))
+    store.researchers.put(Researcher("dora", "owner"), passwords.hashed_choice(SECRET))
     before = signed_in("dora")
     assert post(before, "/surveys/new", **typed).status_code == 303
     store.rules.put([SECOND_FACTOR])
@@ -277,7 +277,7 @@ def test_what_was_typed_is_kept_until_there_is_a_second_factor(
 def test_others_cannot_make_a_known_browser_wait(
     app: Flask, signed_in: Browsers, store: Store, now: list[float]
 ) -> None:
-    store.researchers.put(Researcher("dora", "analyst"), access.hashed_choice(SECRET))
+    store.researchers.put(Researcher("dora", "analyst"), passwords.hashed_choice(SECRET))
     known, stranger, guesser = app.test_client(), app.test_client(), app.test_client()
     assert log_in(known, "dora").status_code == 303
     for _ in range(FREE_ATTEMPTS + 2):
@@ -285,7 +285,7 @@ def test_others_cannot_make_a_known_browser_wait(
     assert log_in(stranger, "dora").status_code == 429
     assert log_in(known, "dora").status_code == 303
     # It is known for the accounts alone that signed in there.
-    store.researchers.put(Researcher("eli", "analyst"), access.hashed_choice(SECRET))
+    store.researchers.put(Researcher("eli", "analyst"), passwords.hashed_choice(SECRET))
     for _ in range(FREE_ATTEMPTS + 2):
         log_in(guesser, "eli", "guess")
     assert log_in(known, "eli").status_code == 429
@@ -331,7 +331,7 @@ def test_a_flood_of_strangers_leaves_threads_and_a_turn_to_others(
 ) -> None:
     browser = app.test_client()
     log_in(browser, "bob")
-    places, hashing = access._STRANGE
+    places, hashing = signing_in._STRANGE
     taken = 0
     while places.acquire(blocking=False):
         taken += 1

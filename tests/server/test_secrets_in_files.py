@@ -12,7 +12,7 @@ import pytest
 from click.testing import Result
 from command_line import run
 
-from server import access
+from server import passwords
 from server.store import Store
 from server.store.invitations import Invitations
 
@@ -182,4 +182,4 @@ def test_a_password_can_be_written_to_a_file(db: Path, tmp_path: Path) -> None:
 
 def test_no_password_looks_like_a_formula() -> None:
     # Earlier, one in 64 began with -, so 2,000 would miss it with a probability of 2e-14.
-    assert all(access.new_password()[0] in "0123456789abcdef" for _ in range(2000))
+    assert all(passwords.new_password()[0] in "0123456789abcdef" for _ in range(2000))

@@ -1,0 +1,130 @@
+"""Who somebody is, by a name, a password and a code; failed attempts make their author wait."""
+
+import contextlib
+import hashlib
+import hmac
+import threading
+from collections.abc import Iterator
+from hmac import compare_digest
+
+from flask import current_app, request
+from werkzeug.exceptions import TooManyRequests
+from werkzeug.security import check_password_hash
+
+from server.clock import now
+from server.extensions import the_store
+from server.passwords import LONGEST, first_bytes, normal
+from server.store.researchers import Researcher
+
+#: The researcher who sends the token that `deniable serve` printed.
+SERVER = Researcher("research token", "owner")
+
+#: The cookie by which a browser is known in which somebody has signed in. It lets nobody in: failed
+#: attempts in such a browser are counted apart, so that nobody else can make its owner wait.
+BROWSER = "__Host-deniable-browser"
+
+#: scrypt takes 32 MiB and much time. So a process computes only one hash at a time for strangers,
+#: one for those whose password is likely, and one for known browsers. Few of each may wait, so that
+#: a flood of attempts leaves threads to others.
+_STRANGE, _LIKELY, _KNOWN = ((threading.BoundedSemaphore(4), threading.Lock()) for _ in range(3))
+
+#: It has the form of every stored hash, and is that of no password. A name that nobody has costs as
+#: much time as one that somebody has.
+_OF_NOBODY = f"scrypt:32768:8:1${'0' * 16}${'0' * 128}"
+
+
+def check_password(name: str, password: str) -> Researcher | None:
+    """Return the account with this name and password, or count a failed attempt; errors as above.
+
+    The password may also be a research token, under any name. A wrong password takes the same time
+    whether the name is known or not.
+    """
+    store = the_store()
+    if store.access.knows_token(password):
+        return SERVER
+    if len(password) > LONGEST:  # Unicode forms take time that grows with the square
+        password = ""
+    account = store.researchers.find(name)
+    check, _, scrypt = account[1].partition(":") if account else ("", "", _OF_NOBODY)
+    bucket, is_known = _bucket(name)
+    # A made password never waits. For names without one, random bytes stand for its first ones.
+    is_likely = compare_digest(check or _no_check(name), first_bytes(password))
+    if not is_likely:
+        _check_wait(store.access.wait(bucket, now()))
+    with _turn(*(_KNOWN if is_known else _LIKELY if is_likely else _STRANGE)):
+        right = check_password_hash(scrypt, password if check else normal(password))
+    if account is not None and right:
+        return account[0]
+    _check_wait(store.access.attempt(bucket, now()))
+    return None
+
+
+def sign_in(name: str, password: str, code: str) -> Researcher | None:
+    """Return the account with this name, password and, if it has one, second factor.
+
+    A wrong code counts as a failed attempt, and raises TooManyRequests like a wrong password.
+    """
+    store, researcher = the_store(), check_password(name, password)
+    if researcher is None or researcher is SERVER or not store.factors.has(researcher.name):
+        return researcher
+    if is_right_code(researcher, code):
+        return researcher
+    # It counts like a wrong password, so that its count does not tell that the password was right.
+    _check_wait(store.access.attempt(_bucket(name)[0], now()))
+    return None
+
+
+def is_right_code(researcher: Researcher, code: str) -> bool:
+    """Return whether a code is the second factor of an account now, or count a failed attempt."""
+    store = the_store()
+    # Only whoever has the right password is counted here, and known browsers apart, so nobody else
+    # makes the owner wait. It is counted before, since several codes can be tried at once.
+    bucket, is_known = _bucket(researcher.name)
+    if not is_known:  # many names share a bucket for passwords
+        bucket = hashlib.sha256(researcher.name.encode()).hexdigest()[:32]
+    bucket = f"code {bucket}"
+    _check_wait(store.access.attempt(bucket, now()))
+    if not store.factors.use(researcher.name, code, now()):
+        return False
+    store.access.forgive(bucket)
+    return True
+
+
+def _bucket(name: str) -> tuple[str, bool]:
+    """Return under which name attempts are counted, and whether their browser is known.
+
+    Others are counted by a part of the hash of the name that they try, so that nobody can fill the
+    table.
+    """
+    token = request.cookies.get(BROWSER, "")
+    if token and name in the_store().factors.known_in(token, now()):
+        return f"browser {hashlib.sha256(token.encode()).hexdigest()[:32]}", True
+    return hashlib.sha256(name.encode(errors="replace")).hexdigest()[:3], False
+
+
+def _no_check(name: str) -> str:
+    """Return what stands for the two bytes of a made password where an account has none."""
+    key = str(current_app.secret_key).encode()
+    return hmac.digest(key, name.encode(errors="replace"), "sha256").hex()[:4]
+
+
+@contextlib.contextmanager
+def _turn(places: threading.BoundedSemaphore, hashing: threading.Lock) -> Iterator[None]:
+    """Wait for the turn to compute a hash; raise TooManyRequests if too many others wait."""
+    if not places.acquire(blocking=False):
+        raise TooManyRequests(retry_after=1)
+    try:
+        with hashing:
+            yield
+    finally:
+        places.release()
+
+
+def waits(error: TooManyRequests) -> str:
+    """Return in a sentence for how long an attempt has to wait."""
+    return f"Too many attempts. The next one can be made in {error.retry_after} s."
+
+
+def _check_wait(seconds: float) -> None:
+    if seconds > 0:
+        raise TooManyRequests(retry_after=int(seconds) + 1)
