@@ -14,8 +14,7 @@ from flask.sessions import SecureCookieSessionInterface
 from server.clock import now
 from server.extensions import the_store
 from server.signing_in import BROWSER, SERVER
-from server.store.factors import KNOWN_FOR
-from server.store.researchers import Researcher
+from server.store.researchers import KNOWN_FOR, Researcher
 
 #: Flask's settings of the cookie. With `__Host-` browsers take it only over https (or from this
 #: computer), and only for and from this host.
@@ -46,29 +45,37 @@ class Sessions(SecureCookieSessionInterface):
         return super().open_session(app, request)
 
 
-def begin(researcher: Researcher) -> None:
-    """Begin a session, which lasts until the researcher leaves or is idle for a while."""
-    store = the_store()
-    if researcher is not SERVER:
-        _know_browser(researcher.name)
-    token = secrets.token_urlsafe(24)
-    store.access.add_session(token, "" if researcher is SERVER else researcher.name)
+def begin(researcher: Researcher) -> bool:
+    """Begin a session, which lasts until the researcher leaves or is idle for a while.
+
+    Return whether it began. It does not if the account changed since `researcher` was read: then
+    the password or the code that was right may be so no more.
+    """
+    token, is_server = secrets.token_urlsafe(24), researcher == SERVER
+    name, browser = ("", "") if is_server else (researcher.name, _browser())
+    if not the_store().access.begin_session(token, name, researcher.mark, browser, now()):
+        return False
+    if browser:
+        _keep(browser)
     session.clear()
     session.permanent = True
     session.update(token=token, csrf=secrets.token_urlsafe(24), born=now())
+    return True
 
 
-def _know_browser(name: str) -> None:
-    """Know from now on that this account has signed in by this browser."""
+def _browser() -> str:
+    """Return the token of this browser, or a new one for a browser that nobody has signed in by."""
     token = request.cookies.get(BROWSER, "")
-    if not the_store().factors.known_in(token, now()):
-        token = secrets.token_urlsafe(24)
-    the_store().factors.add_browser(token, name, now())
+    return token if the_store().factors.known_in(token, now()) else secrets.token_urlsafe(24)
+
+
+def _keep(browser: str) -> None:
+    """Let the browser keep its token, by which it is known from now on."""
 
     @after_this_request
     def keep(response: Response) -> Response:
         response.set_cookie(
-            BROWSER, token, int(KNOWN_FOR), secure=True, httponly=True, samesite="Strict"
+            BROWSER, browser, int(KNOWN_FOR), secure=True, httponly=True, samesite="Strict"
         )
         return response
 
@@ -80,11 +87,10 @@ def end() -> None:
 
 
 def owner() -> Researcher | None:
-    store = the_store()
-    name = store.access.session(session.get("token", ""))
-    if name is None or now() > session["born"] + LONGEST_SESSION:
+    """Return whose session this request belongs to; None if it has none, or one that has ended."""
+    found = the_store().access.session(session.get("token", ""))
+    if found is None or now() > session["born"] + LONGEST_SESSION:
         return None
     # Sign the cookie anew while the session is used. Pages that ask by themselves do not use it.
     session.modified = not request.path.endswith(("/live", "/preview"))
-    account = store.researchers.find(name)
-    return SERVER if not name else account[0] if account else None
+    return found if found.name else SERVER

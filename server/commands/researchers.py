@@ -1,7 +1,6 @@
 """`deniable researcher`: manage the accounts of those who may see results."""
 
 import re
-from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -76,4 +75,6 @@ def remove(name: str, db: Place) -> None:
 @form_of_table
 def list_(db: Place, form: str) -> None:
     """Print the accounts."""
-    print_table(map(asdict, Store(db).researchers.all()), ("name", "role"), form)
+    accounts = Store(db).researchers.all()
+    rows = [{"name": account.name, "role": account.role} for account in accounts]
+    print_table(rows, ("name", "role"), form)

@@ -2,17 +2,20 @@
 
 import re
 from collections.abc import Sequence
+from typing import TypeVar
 
 from flask import abort, g, redirect, render_template, request
 from werkzeug.exceptions import TooManyRequests
 from werkzeug.wrappers import Response as BaseResponse
 
 from server import access, addresses, passwords, second_factor, sessions, signing_in
-from server.clock import now
+from server.clock import now, stamp
 from server.console.blueprint import blueprint, login_page, told_alone
 from server.console.kept_form import Kept, kept_form
 from server.console.mistakes import Mistake, again, is_page
 from server.extensions import the_store
+
+T = TypeVar("T")
 
 #: The pages that people are sent to once they have signed in.
 TARGET = (
@@ -42,20 +45,22 @@ def ask_to_set_up(code: str) -> str | tuple[str, int]:
 @again(ask_to_set_up)
 def set_up(code: str) -> BaseResponse | str | tuple[str, int]:
     """Make the account with the password that was chosen; or with a random one, shown once."""
-    found = the_store().access.setup(code, now())
+    store = the_store()
+    found = store.access.setup(code, now())
+    if found is None:
+        return render_template("setup.html", found=None), 404
     is_chosen = "password" in request.form and request.form.get("do") != "make"
-    password = _chosen(found.name) if found and is_chosen else passwords.new_password()
-    found = the_store().access.use_setup(code, now())
+    password = _chosen(found.name) if is_chosen else passwords.new_password()
+    secret = (passwords.hashed_choice if is_chosen else passwords.hashed)(password)
+    store.log.add(stamp(), found.name, "set up account", f"{found.name}, {found.role}")
+    # The link may have been used meanwhile, or the account removed.
+    found = store.researchers.set_up(code, secret, now())
     if found is None:
         return render_template("setup.html", found=None), 404
     g.researcher = found
-    access.record("set up account", f"{found.name}, {found.role}")
     if not is_chosen:
-        the_store().researchers.put(found, passwords.hashed(password))
         return render_template("setup.html", found=found, password=password)
-    the_store().researchers.put(found, passwords.hashed_choice(password))
-    sessions.begin(found)
-    return redirect("/surveys", 303)
+    return redirect("/surveys" if sessions.begin(found) else "/login", 303)
 
 
 @blueprint.get("/login")
@@ -71,10 +76,9 @@ def log_in() -> BaseResponse | str | tuple[str, int]:
         target = "/surveys"
     name, password = request.form.get("name", ""), request.form.get("password", "")
     researcher = signing_in.sign_in(name, password, request.form.get("code", ""))
-    if researcher is None:
+    if researcher is None or not sessions.begin(researcher):
         return login_page(target, "That name, password or code is not known here."), 401
     g.researcher = researcher
-    sessions.begin(researcher)
     access.record("log in", "")
     if kept is not None and access.lacks_factor(researcher):
         return _factor_page()
@@ -114,9 +118,16 @@ def change_password() -> str:
     password = _chosen(g.researcher.name)
     _check_password_now()
     access.record("change password", g.researcher.name)
-    the_store().researchers.put(g.researcher, passwords.hashed_choice(password), keeps_factor=True)
-    sessions.begin(g.researcher)
+    secret = passwords.hashed_choice(password)
+    sessions.begin(_unchanged(the_store().researchers.change_secret(g.researcher, secret)))
     return _page(is_changed=True)
+
+
+def _unchanged(done: T | None) -> T:
+    """Return what was done to an account, if it was; tell its sender to sign in again otherwise."""
+    if not done:
+        abort(409, "Your account was changed meanwhile, so nothing was done: sign in again.")
+    return done
 
 
 def _check_password_now() -> None:
@@ -182,11 +193,11 @@ def change_second_factor() -> str | BaseResponse:
         _check_code()
         if wish == "off":
             access.record("turn off second factor", name)
-            store.factors.remove(name)
+            _unchanged(store.factors.remove(g.researcher))
             return redirect("/account", 303)
         access.record("make recovery codes", name)
         codes = second_factor.new_recovery_codes()
-        store.factors.put_codes(name, codes)
+        _unchanged(store.factors.put_codes(g.researcher, codes))
         return _factor_page(codes)
     secret, code = request.form.get("secret", ""), request.form.get("code", "")
     step = second_factor.step_of(secret, code, now()) if second_factor.is_secret(secret) else None
@@ -195,9 +206,7 @@ def change_second_factor() -> str | BaseResponse:
     _check_password_now()
     access.record("turn on second factor", name)
     codes = second_factor.new_recovery_codes()
-    store.factors.add(name, secret, step, codes)
-    store.access.end_sessions_of(name)
-    sessions.begin(g.researcher)
+    sessions.begin(_unchanged(store.factors.add(g.researcher, secret, step, codes)))
     return _factor_page(codes)
 
 

@@ -1,38 +1,54 @@
 """What helps an account to sign in: a second factor, and browsers in which it signed in before."""
 
-import hashlib
 import re
 
 from server import second_factor
 from server.store.database import Connection, Database
-
-#: Seconds for which a browser is known after somebody signed in, and the most browsers of an
-#: account. The one that was used the longest time ago is forgotten first.
-KNOWN_FOR, MOST_BROWSERS = 365 * 86_400.0, 20
+from server.store.researchers import Researcher, has_mark, hash_of, remove_factor, renew
 
 
 class Factors:
-    """Second factors, with the hashes of their recovery codes, and hashes of known browsers."""
+    """Second factors, with the hashes of their recovery codes, and hashes of known browsers.
+
+    Nothing is changed of an account that no longer has the mark with which it was read.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def add(self, name: str, secret: str, step: int, codes: list[str]) -> None:
-        """Ask an account for a second factor from now on; its code of `step` was used already."""
-        with self._database.writing() as connection:
-            remove(connection, name)
-            connection.execute("INSERT INTO second_factor VALUES (?, ?, ?)", (name, secret, step))
-            _put_codes(connection, name, codes)
+    def add(
+        self, researcher: Researcher, secret: str, step: int, codes: list[str]
+    ) -> Researcher | None:
+        """Ask an account for a second factor from now on; its code of `step` was used already.
 
-    def remove(self, name: str) -> None:
-        """Ask an account for no second factor any more."""
+        This ends its sessions, and no browser is known any more. Return it with its new mark, or
+        None if nothing was changed.
+        """
         with self._database.writing() as connection:
-            remove(connection, name)
+            renewed = renew(connection, researcher)
+            if renewed is not None:
+                name = researcher.name
+                remove_factor(connection, name)
+                values = (name, secret, step)
+                connection.execute("INSERT INTO second_factor VALUES (?, ?, ?)", values)
+                _put_codes(connection, name, codes)
+            return renewed
 
-    def put_codes(self, name: str, codes: list[str]) -> None:
-        """Accept these recovery codes, and no others."""
+    def remove(self, researcher: Researcher) -> bool:
+        """Ask an account for no second factor any more; return whether that was done."""
         with self._database.writing() as connection:
-            _put_codes(connection, name, codes)
+            is_same = has_mark(connection, researcher.name, researcher.mark)
+            if is_same:
+                remove_factor(connection, researcher.name)
+            return is_same
+
+    def put_codes(self, researcher: Researcher, codes: list[str]) -> bool:
+        """Accept these recovery codes, and no others; return whether that was done."""
+        with self._database.writing() as connection:
+            is_same = has_mark(connection, researcher.name, researcher.mark)
+            if is_same:
+                _put_codes(connection, researcher.name, codes)
+            return is_same
 
     def all(self) -> dict[str, int]:
         """Return how many recovery codes each account with a second factor has left."""
@@ -66,20 +82,6 @@ class Factors:
             sql = "UPDATE second_factor SET step = ? WHERE researcher = ? AND step < ?"
             return connection.execute(sql, (step, name, step)).rowcount > 0
 
-    def add_browser(self, token: str, name: str, now: float) -> None:
-        """Know a browser by its token, in which an account has signed in."""
-        with self._database.writing() as connection:
-            connection.execute(
-                "INSERT INTO browser VALUES (?, ?, ?) "
-                "ON CONFLICT (researcher, hash) DO UPDATE SET until = excluded.until",
-                (name, hash_of(token), now + KNOWN_FOR),
-            )
-            connection.execute(
-                "DELETE FROM browser WHERE until <= ? OR (researcher = ? AND hash NOT IN (SELECT "
-                "hash FROM browser WHERE researcher = ? ORDER BY until DESC, hash LIMIT ?))",
-                (now, name, name, MOST_BROWSERS),
-            )
-
     def known_in(self, token: str, now: float) -> set[str]:
         """Return which accounts have signed in by the browser with this token."""
         sql = "SELECT researcher FROM browser WHERE hash = ? AND until > ?"
@@ -95,14 +97,3 @@ def _put_codes(connection: Connection, name: str, codes: list[str]) -> None:
     connection.execute("DELETE FROM recovery_code WHERE researcher = ?", (name,))
     rows = [(name, hash_of(_bare(code))) for code in codes]
     connection.executemany("INSERT INTO recovery_code VALUES (?, ?)", rows)
-
-
-def remove(connection: Connection, name: str) -> None:
-    """Remove the second factor of an account, in a transaction of somebody else."""
-    connection.execute("DELETE FROM second_factor WHERE researcher = ?", (name,))
-    connection.execute("DELETE FROM recovery_code WHERE researcher = ?", (name,))
-
-
-def hash_of(text: str) -> bytes:
-    """Return what is stored of a random text; it is random, so SHA-256 will do."""
-    return hashlib.sha256(text.encode(errors="surrogatepass")).digest()

@@ -53,6 +53,7 @@ class Server:
             self.process = subprocess.Popen(call, stdout=subprocess.PIPE, stderr=stderr, text=True)
         self.urls: list[str] = []
         self._seen: set[int] = set()
+        self.token = ""
         if ready:
             self._wait()
 
@@ -64,6 +65,7 @@ class Server:
             if line.startswith(("deniable serves on ", "researchers: ")):
                 self.urls.append(line.split()[-1].removesuffix("/results"))
             if line.startswith("research token: "):
+                self.token = line.split()[-1]
                 break
         watchdog.cancel()
         if not self.urls:

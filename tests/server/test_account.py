@@ -1,6 +1,8 @@
 """A password is chosen when a link sets up an account, can be changed, and is slow to guess."""
 
 import unicodedata
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from console_pages import Browsers, app, signed_in, survey_file
@@ -9,8 +11,10 @@ from flask.testing import FlaskClient
 from forms import post
 from test_access import HTTPS, SECRET, basic, log_in
 from test_mistakes import HTML, check_told, sent
+from werkzeug.security import check_password_hash, generate_password_hash
 
-from server import passwords
+from server import passwords, signing_in
+from server.second_factor import new_secret
 from server.store import Store
 from server.store.researchers import Researcher
 
@@ -101,3 +105,113 @@ def test_the_printed_token_has_no_password_to_change(app: Flask, store: Store) -
     assert "Make an account of your own" in page
     assert 'name="old"' not in page
     assert post(browser, "/account", old="printed", **twice(CHOSEN)).status_code == 409
+
+
+#: What is stored of the chosen password; it takes a hundredth of the usual time to check.
+QUICK = f":{generate_password_hash(CHOSEN, 'scrypt:256:8:1')}"
+
+
+def account(store: Store) -> Researcher:
+    found, _ = store.researchers.find("dora") or pytest.fail("no account")
+    return found
+
+
+def meanwhile(monkeypatch: pytest.MonkeyPatch, change: Callable[[], object]) -> None:
+    """Let something happen while the next password is checked."""
+    left = [change]
+
+    def compute(stored: str, given: str) -> bool:
+        for one in left[:]:
+            left.clear()
+            one()
+        return check_password_hash(stored, given)
+
+    monkeypatch.setattr(signing_in, "check_password_hash", compute)
+
+
+def give_another_link(store: Store) -> None:
+    store.access.add_setup("code", Researcher("dora", "analyst"), 2e9)
+    assert store.researchers.set_up("code", QUICK, 0) is not None
+
+
+def make_anew(store: Store) -> None:
+    store.researchers.remove("dora")
+    store.researchers.put(Researcher("dora", "analyst"), QUICK)
+
+
+CHANGES: dict[str, Callable[[Store], Any]] = {
+    "another password": lambda store: store.researchers.change_secret(account(store), QUICK),
+    "a second factor": lambda store: store.factors.add(account(store), new_secret(), 0, ["x"]),
+    "signing out everywhere": lambda store: store.access.end_sessions_of("dora"),
+    "another link": give_another_link,
+    "an account by the command": lambda store: store.researchers.put(account(store), QUICK),
+    "its removal": lambda store: store.researchers.remove("dora"),
+    "its removal and another one": make_anew,
+}
+
+
+@pytest.mark.both
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_change_of_an_account_ends_a_sign_in_that_is_under_way(
+    app: Flask, store: Store, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    store.researchers.put(Researcher("dora", "owner"), QUICK)
+    browser = app.test_client()
+    meanwhile(monkeypatch, lambda: CHANGES[change](store))
+    answer = log_in(browser, "dora", CHOSEN)
+    assert (answer.status_code, "is not known here" in answer.text) == (401, True)
+    assert "Set-Cookie" not in answer.headers
+    tables = store.database.tables()
+    assert (tables["session"][1], tables["browser"][1]) == (0, 0)
+
+
+def test_the_printed_token_begins_no_session_once_it_is_forgotten(
+    app: Flask, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.access.add_token("printed")
+    knows, told = type(store.access).knows_token, list[bool]()
+
+    def know_once(given: object, token: str) -> bool:
+        told.append(knows(store.access, token))
+        if len(told) == 1:
+            store.access.remove_token("printed")
+        return told[-1]
+
+    monkeypatch.setattr(type(store.access), "knows_token", know_once)
+    assert log_in(app.test_client(), "", "printed").status_code == 401
+    assert told[0]
+    assert store.database.tables()["session"][1] == 0
+
+
+@pytest.mark.both
+@pytest.mark.parametrize("change", CHANGES)
+def test_an_account_that_changed_meanwhile_gets_no_other_password(
+    app: Flask, store: Store, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    store.researchers.put(Researcher("dora", "owner"), QUICK)
+    browser = app.test_client()
+    assert log_in(browser, "dora", CHOSEN).status_code == 303
+    then = []
+
+    def happen() -> None:
+        CHANGES[change](store)
+        then.append(store.researchers.find("dora"))
+
+    meanwhile(monkeypatch, happen)
+    form = {"old": CHOSEN, **twice("another password")}
+    assert post(browser, "/account", **form).status_code == 409
+    # A removed account does not come back, nor an earlier role.
+    assert [store.researchers.find("dora")] == then
+    assert store.database.tables()["session"][1] == 0
+
+
+def test_a_link_sets_up_nothing_if_it_was_taken_back_meanwhile(
+    app: Flask, store: Store, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def hash_slowly(_: str) -> str:
+        store.researchers.remove("dora")
+        return QUICK
+
+    monkeypatch.setattr(passwords, "hashed_choice", hash_slowly)
+    assert app.test_client().post(path, data=twice(CHOSEN), **HTTPS).status_code == 404
+    assert store.researchers.find("dora") is None

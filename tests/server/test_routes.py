@@ -170,7 +170,8 @@ def test_every_change_needs_a_proof_that_our_page_sent_it_whatever_its_view_forg
     app: Flask, ran: list[str], store: Store
 ) -> None:
     browser = app.test_client()
-    store.access.add_session("t", "ada")
+    ada, _ = store.researchers.find("ada") or pytest.fail("no account")
+    assert store.access.begin_session("t", "ada", ada.mark)
     with browser.session_transaction("/login", **HTTPS) as session:
         session.update(token="t", csrf="proof", born=2e9)
     for route in ROUTES.values():

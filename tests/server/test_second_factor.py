@@ -15,8 +15,13 @@ from test_sent_forms import hidden
 from server import passwords, second_factor, signing_in
 from server.second_factor import PERIOD, code_at, new_secret, step_of
 from server.store import Store
-from server.store.factors import KNOWN_FOR, MOST_BROWSERS
-from server.store.researchers import FREE_ATTEMPTS, LONGEST_WAIT, Researcher
+from server.store.researchers import (
+    FREE_ATTEMPTS,
+    KNOWN_FOR,
+    LONGEST_WAIT,
+    MOST_BROWSERS,
+    Researcher,
+)
 from server.store.rules import RULES, SECOND_FACTOR
 
 __all__ = ["app", "clock", "signed_in", "survey_file"]
@@ -200,9 +205,10 @@ def test_a_changed_password_keeps_the_factor_and_another_link_turns_it_off(
     assert store.factors.has("bob")
     assert app.test_client().post(path, data=chosen, **HTTPS).location == "/surveys"
     assert not store.factors.has("bob")
-    for name in ("bob", "eve"):
-        store.factors.add(name, new_secret(), 0, ["x"])
-        store.researchers.remove(name)
+    for account in store.researchers.all():
+        found, _ = store.researchers.find(account.name) or pytest.fail("no account")
+        assert store.factors.add(found, new_secret(), 0, ["x"]) is not None
+        store.researchers.remove(account.name)
     assert store.factors.all() == {}
 
 
@@ -268,7 +274,8 @@ def test_what_was_typed_is_kept_until_there_is_a_second_factor(
         sent = browser.post("/surveys/new", data=again, headers=ours, **HTTPS)
         assert sent.location == f"/surveys/{name}/edit"
     # Of a longer text the page says that it is lost.
-    store.factors.remove("dora")
+    dora, _ = store.researchers.find("dora") or pytest.fail("no account")
+    assert store.factors.remove(dora)
     told = post(before, "/surveys/new", HTML, **(typed | {"text": "Щ" * 30_000})).text
     assert ("too long to be kept here" in told, 'name="kept"' in told) == (True, False)
 
@@ -309,12 +316,16 @@ def test_known_browsers_are_few_and_forgotten_when_their_owner_says_so(
     def is_known(token: str) -> bool:
         return "bob" in store.factors.known_in(token, now[0])
 
-    store.factors.add_browser("first", "bob", now[0])
+    def add(browser: str, at: float) -> None:
+        bob, _ = store.researchers.find("bob") or pytest.fail("no account")
+        assert store.access.begin_session(f"by {browser}", "bob", bob.mark, browser, at)
+
+    add("first", now[0])
     assert is_known("first")
     now[0] += KNOWN_FOR
     assert not is_known("first")
     for number in range(MOST_BROWSERS + 1):
-        store.factors.add_browser(f"{number}", "bob", now[0] + number)
+        add(f"{number}", now[0] + number)
     assert [is_known(f"{number}") for number in range(3)] == [False, True, True]
     assert store.database.tables()["browser"][1] == MOST_BROWSERS
     store.access.end_sessions_of("bob")

@@ -70,7 +70,7 @@ def test_a_backup_under_load_has_all_that_was_acknowledged_before(
 ) -> None:
     backup, restored = tmp_path / "backup.db", tmp_path / "restored.db"
     with Server(database, survey_file) as server:
-        Store(database).access.add_session("a session", "somebody")
+        assert Store(database).access.begin_session("a session", "", server.token)
         with Load(survey, server.url, clients=8) as load:
             wait_until(lambda: load.count(201) >= 200)
             before = load.acknowledged()

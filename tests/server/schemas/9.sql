@@ -86,9 +86,9 @@ CREATE TABLE report_size (survey TEXT, version TEXT, wave INTEGER, question TEXT
     PRIMARY KEY (survey, version, wave, question, cohort, block)) WITHOUT ROWID;
 CREATE TABLE research_token (hash BLOB PRIMARY KEY) WITHOUT ROWID;
 INSERT INTO "research_token" VALUES(X'1A5415C3F32FEDC17E2D91BCD5E29B392EC579BCAE39CD6A35834CB0D198A15A');
-CREATE TABLE researcher (name TEXT PRIMARY KEY, role TEXT NOT NULL, secret TEXT NOT NULL)
-    WITHOUT ROWID;
-INSERT INTO "researcher" VALUES('ada','owner','scrypt:32768:8:1$salt$00');
+CREATE TABLE researcher (name TEXT PRIMARY KEY, role TEXT NOT NULL, secret TEXT NOT NULL,
+    mark TEXT NOT NULL) WITHOUT ROWID;
+INSERT INTO "researcher" VALUES('ada','owner','scrypt:32768:8:1$salt$00','');
 CREATE TABLE respondent_total (survey TEXT, answered TEXT, charged INTEGER,
     respondents INTEGER NOT NULL, PRIMARY KEY (survey, answered, charged)) WITHOUT ROWID;
 INSERT INTO "respondent_total" VALUES('canteen','[["0a9ee77072b5d9d5d547873805edbdd4d44fdb0573637051cb52b5a0f0c91146",1]]',4000000,25);
