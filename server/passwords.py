@@ -3,8 +3,9 @@
 import hashlib
 import secrets
 import unicodedata
+from hmac import compare_digest
 
-from werkzeug.security import generate_password_hash
+from werkzeug.security import check_password_hash, generate_password_hash
 
 
 def new_password() -> str:
@@ -15,13 +16,21 @@ def new_password() -> str:
     return secrets.token_hex(24)
 
 
-def hashed(password: str) -> str:
-    """Return what is stored of a password: two bytes of its SHA-256, then its scrypt hash.
+#: The beginning of what is stored of a password that was made.
+_MADE = "sha256:"
 
-    The two bytes rule out nearly every wrong password at once. So the right one never has to wait,
-    however fast somebody else guesses. Whoever steals the hash must still guess 176 random bits.
+
+def hashed(password: str) -> str:
+    """Return what is stored of a password that was made: its SHA-256 hash.
+
+    It is random, so no slow hash is needed: whoever steals the hash must guess 192 bits.
     """
-    return f"{first_bytes(password)}:{generate_password_hash(password)}"
+    return f"{_MADE}{hashlib.sha256(password.encode(errors='surrogatepass')).hexdigest()}"
+
+
+def is_made(stored: str, password: str) -> bool:
+    """Return whether this is of a password that was made, and this is the password."""
+    return compare_digest(stored.encode(), hashed(password).encode())
 
 
 #: The fewest characters of a password that somebody chooses, the fewest different characters, and
@@ -45,18 +54,35 @@ def unfit(password: str, name: str) -> str:
 
 
 def hashed_choice(password: str) -> str:
-    """Return what is stored of a password that somebody chose: its scrypt hash alone.
+    """Return what is stored of a password that somebody chose: its scrypt hash.
 
-    Two bytes of a fast hash would rule out nearly all of the words that others try on a stolen
-    database. So each attempt costs a scrypt hash, and has to wait before.
+    A fast hash would let whoever steals the database try many words. So each attempt costs a scrypt
+    hash, and has to wait before.
     """
-    return f":{generate_password_hash(normal(password))}"
+    return f":{generate_password_hash(_normal(password))}"
 
 
-def normal(password: str) -> str:
+#: It has the form of every scrypt hash, and is that of no password.
+_OF_NOBODY = f"scrypt:32768:8:1${'0' * 16}${'0' * 128}"
+
+
+def is_chosen(stored: str, password: str) -> bool:
+    """Return whether this is of a password that somebody chose, and this is the password.
+
+    It always takes one scrypt hash, also for a password that was made, and for nothing stored.
+    """
+    hashes = "" if stored.startswith(_MADE) else stored.partition(":")[2]
+    return check_password_hash(hashes or _OF_NOBODY, _normal(password))
+
+
+def has_old_form(stored: str) -> bool:
+    """Return whether this is of a password that was made, as it was stored before.
+
+    It was a scrypt hash, after two bytes of a SHA-256 hash that ruled out most wrong passwords.
+    """
+    return not stored.startswith((_MADE, ":"))
+
+
+def _normal(password: str) -> str:
     """Return a password in one Unicode form, which no longer depends on the keyboard."""
     return unicodedata.normalize("NFKC", password)
-
-
-def first_bytes(password: str) -> str:
-    return hashlib.sha256(password.encode(errors="surrogatepass")).hexdigest()[:4]

@@ -2,19 +2,16 @@
 
 import contextlib
 import hashlib
-import hmac
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
-from hmac import compare_digest
 
-from flask import current_app, request
+from flask import request
 from werkzeug.exceptions import TooManyRequests
-from werkzeug.security import check_password_hash
 
 from server.clock import now
 from server.extensions import the_store
-from server.passwords import LONGEST, first_bytes, normal
+from server.passwords import LONGEST, has_old_form, hashed, is_chosen, is_made
 from server.store.researchers import Researcher
 
 #: The researcher who sends the token that `deniable serve` printed.
@@ -25,13 +22,9 @@ SERVER = Researcher("research token", "owner")
 BROWSER = "__Host-deniable-browser"
 
 #: scrypt takes 32 MiB and much time. So a process computes only one hash at a time for strangers,
-#: one for those whose password is likely, and one for known browsers. Few of each may wait, so that
-#: a flood of attempts leaves threads to others.
-_STRANGE, _LIKELY, _KNOWN = ((threading.BoundedSemaphore(4), threading.Lock()) for _ in range(3))
-
-#: It has the form of every stored hash, and is that of no password. A name that nobody has costs as
-#: much time as one that somebody has.
-_OF_NOBODY = f"scrypt:32768:8:1${'0' * 16}${'0' * 128}"
+#: and one for known browsers. Few of each may wait, so that a flood of attempts leaves threads to
+#: others.
+_STRANGE, _KNOWN = ((threading.BoundedSemaphore(4), threading.Lock()) for _ in range(2))
 
 
 def check_password(name: str, password: str) -> Researcher | None:
@@ -46,18 +39,28 @@ def check_password(name: str, password: str) -> Researcher | None:
     if len(password) > LONGEST:  # Unicode forms take time that grows with the square
         password = ""
     account = store.researchers.find(name)
-    check, _, scrypt = account[1].partition(":") if account else ("", "", _OF_NOBODY)
-    bucket, is_known = _bucket(name)
-    # A made password never waits. For names without one, random bytes stand for its first ones.
-    is_likely = compare_digest(check or _no_check(name), first_bytes(password))
-    if not is_likely:
-        _check_wait(store.access.wait(bucket, now()))
-    with _turn(*(_KNOWN if is_known else _LIKELY if is_likely else _STRANGE)):
-        right = check_password_hash(scrypt, password if check else normal(password))
-    if account is not None and right:
-        return account[0]
+    stored = account[1] if account else ""
+    # A made password never waits, whatever others try: its own hash says at once that it is right.
+    is_right = is_made(stored, password) or _is_chosen(name, stored, password)
+    if account is None or not is_right:
+        return None
+    if has_old_form(stored):
+        store.researchers.rewrite_secret(name, stored, hashed(password))
+    return account[0]
+
+
+def _is_chosen(name: str, stored: str, password: str) -> bool:
+    """Return whether a password is the chosen one of which this is stored, or count an attempt.
+
+    The hash is computed in turn, and only once the failed attempts before have waited.
+    """
+    store, (bucket, is_known) = the_store(), _bucket(name)
+    _check_wait(store.access.wait(bucket, now()))
+    with _turn(*(_KNOWN if is_known else _STRANGE)):
+        if is_chosen(stored, password):
+            return True
     _check_wait(store.access.attempt(bucket, now()))
-    return None
+    return False
 
 
 def sign_in(name: str, password: str, code: str) -> Researcher | None:
@@ -70,8 +73,13 @@ def sign_in(name: str, password: str, code: str) -> Researcher | None:
         return researcher
     if is_right_code(researcher, code):
         return researcher
-    # It counts like a wrong password, so that its count does not tell that the password was right.
-    _check_wait(store.access.attempt(_bucket(name)[0], now()))
+    # It costs and counts like a wrong password, so neither the time nor the count tells that the
+    # password was right.
+    account = store.researchers.find(name)
+    if account and is_made(account[1], password):
+        _is_chosen(name, "", password)
+    else:
+        _check_wait(store.access.attempt(_bucket(name)[0], now()))
     return None
 
 
@@ -101,12 +109,6 @@ def _bucket(name: str) -> tuple[str, bool]:
     if token and name in the_store().factors.known_in(token, now()):
         return f"browser {hashlib.sha256(token.encode()).hexdigest()[:32]}", True
     return hashlib.sha256(name.encode(errors="replace")).hexdigest()[:3], False
-
-
-def _no_check(name: str) -> str:
-    """Return what stands for the two bytes of a made password where an account has none."""
-    key = str(current_app.secret_key).encode()
-    return hmac.digest(key, name.encode(errors="replace"), "sha256").hex()[:4]
 
 
 @contextlib.contextmanager

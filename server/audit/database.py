@@ -23,7 +23,7 @@ _MEANING = {
     "report_size": "how many reports count for how many symbols",
     "invitation": "hashes of invitations, and whether each was used",
     "research_token": "hashes of tokens printed by a running server",
-    "researcher": "accounts, with scrypt hashes of their passwords",
+    "researcher": "accounts, with hashes of their passwords",
     "session": "hashes of researchers' sessions",
     "browser": "hashes by which browsers are known in which researchers signed in, with times",
     "second_factor": "secrets of researchers' authenticator apps, with when each was used last",

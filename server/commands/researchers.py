@@ -32,7 +32,7 @@ def add(name: str, role: str | None, output: Path | None, db: Place, form: str) 
     A second factor of the account is turned off, since it may have been lost.
 
     The command makes the password from 192 random bits, so that nobody can guess it. The database
-    has only its scrypt hash, so the password cannot be printed again.
+    has only its hash, so the password cannot be printed again.
     """
     from server.passwords import hashed, new_password
     from server.stored_results import Missing

@@ -71,6 +71,11 @@ class Researchers:
                 end_setups(connection, researcher.name)
             return renewed
 
+    def rewrite_secret(self, name: str, before: str, secret: str) -> None:
+        """Store the same password of an account in another way."""
+        sql = "UPDATE researcher SET secret = ? WHERE name = ? AND secret = ?"
+        self._database.write(sql, secret, name, before)
+
     def remove(self, name: str) -> None:
         """Remove an account, its sessions, its second factor, and links to set it up."""
         with self._database.writing() as connection:

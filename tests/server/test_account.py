@@ -13,7 +13,7 @@ from test_access import HTTPS, SECRET, basic, log_in
 from test_mistakes import HTML, check_told, sent
 from werkzeug.security import check_password_hash, generate_password_hash
 
-from server import passwords, signing_in
+from server import passwords
 from server.second_factor import new_secret
 from server.store import Store
 from server.store.researchers import Researcher
@@ -126,7 +126,7 @@ def meanwhile(monkeypatch: pytest.MonkeyPatch, change: Callable[[], object]) -> 
             one()
         return check_password_hash(stored, given)
 
-    monkeypatch.setattr(signing_in, "check_password_hash", compute)
+    monkeypatch.setattr(passwords, "check_password_hash", compute)
 
 
 def give_another_link(store: Store) -> None:

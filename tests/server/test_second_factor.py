@@ -111,10 +111,14 @@ def test_a_second_factor_is_asked_for_and_each_code_works_once(
         computed.append(given)
         return False
 
-    monkeypatch.setattr(signing_in, "check_password_hash", compute)
+    monkeypatch.setattr(passwords, "check_password_hash", compute)
     for password in (SECRET, "guess"):
         assert browser.get(api, headers=basic("bob", password), **HTTPS).status_code == 429
     assert computed == []
+    # A wrong code takes as many hashes as a wrong password, though a made password needs none.
+    now[0] += LONGEST_WAIT
+    given = [(log_in(browser, "bob", one).status_code, len(computed)) for one in (SECRET, "guess")]
+    assert given == [(401, 1), (429, 1)]
     # The form that set it up was sent again: nothing changes.
     assert post(browser, PAGE, **form, old=SECRET).status_code == 200
     assert store.factors.recovery_codes("bob") == len(codes) - 2
