@@ -3,6 +3,7 @@
 import contextlib
 import hashlib
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -21,10 +22,37 @@ SERVER = Researcher("research token", "owner")
 #: attempts in such a browser are counted apart, so that nobody else can make its owner wait.
 BROWSER = "__Host-deniable-browser"
 
-#: scrypt takes 32 MiB and much time. So a process computes only one hash at a time for strangers,
-#: and one for known browsers. Few of each may wait, so that a flood of attempts leaves threads to
-#: others.
-_STRANGE, _KNOWN = ((threading.BoundedSemaphore(4), threading.Lock()) for _ in range(2))
+
+class Turns:
+    """Turns to compute a hash, one at a time: scrypt takes 32 MiB and much time.
+
+    Few may wait, so that a flood of attempts leaves threads to others; and few of them for the same
+    owner, so that nobody takes the places of all others.
+    """
+
+    def __init__(self, most: int, most_of_one: int) -> None:
+        self._most, self._most_of_one = most, most_of_one
+        self._waiting, self._counting = Counter[str](), threading.Lock()
+        self._hashing = threading.Lock()
+
+    @contextlib.contextmanager
+    def one(self, owner: str) -> Iterator[None]:
+        """Wait for a turn; raise TooManyRequests if too many others wait."""
+        with self._counting:
+            waiting = self._waiting[owner]
+            if waiting >= self._most_of_one or self._waiting.total() >= self._most:
+                raise TooManyRequests(retry_after=1)
+            self._waiting[owner] += 1
+        try:
+            with self._hashing:
+                yield
+        finally:
+            with self._counting:
+                self._waiting -= Counter([owner])  # which forgets whoever waits no more
+
+
+#: The turns of strangers, who have no owner, and those of accounts in known browsers.
+STRANGERS, KNOWN = Turns(4, 4), Turns(8, 2)
 
 
 def check_password(name: str, password: str) -> Researcher | None:
@@ -56,7 +84,7 @@ def _is_chosen(name: str, stored: str, password: str) -> bool:
     """
     store, (bucket, is_known) = the_store(), _bucket(name)
     _check_wait(store.access.wait(bucket, now()))
-    with _turn(*(_KNOWN if is_known else _STRANGE)):
+    with KNOWN.one(name) if is_known else STRANGERS.one(""):
         if is_chosen(stored, password):
             return True
     _check_wait(store.access.attempt(bucket, now()))
@@ -109,18 +137,6 @@ def _bucket(name: str) -> tuple[str, bool]:
     if token and name in the_store().factors.known_in(token, now()):
         return f"browser {hashlib.sha256(token.encode()).hexdigest()[:32]}", True
     return hashlib.sha256(name.encode(errors="replace")).hexdigest()[:3], False
-
-
-@contextlib.contextmanager
-def _turn(places: threading.BoundedSemaphore, hashing: threading.Lock) -> Iterator[None]:
-    """Wait for the turn to compute a hash; raise TooManyRequests if too many others wait."""
-    if not places.acquire(blocking=False):
-        raise TooManyRequests(retry_after=1)
-    try:
-        with hashing:
-            yield
-    finally:
-        places.release()
 
 
 def waits(error: TooManyRequests) -> str:

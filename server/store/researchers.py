@@ -23,6 +23,9 @@ _DAY = 86_400
 #: account. The one that was used the longest time ago is forgotten first.
 KNOWN_FOR, MOST_BROWSERS = 365 * 86_400.0, 20
 
+#: The most sessions of an account. If another one begins, the oldest ends.
+MOST_SESSIONS = 50
+
 
 @dataclass(frozen=True)
 class Researcher:
@@ -127,7 +130,12 @@ class Access:
         with self._database.writing() as connection:
             if not (has_mark(connection, name, mark) if name else self.knows_token(mark)):
                 return False
-            connection.execute("INSERT INTO session VALUES (?, ?)", (hash_of(token), name))
+            sql = "SELECT coalesce(max(number), 0) FROM session WHERE researcher = ?"
+            (last,) = connection.execute(sql, (name,)).fetchone()
+            values = hash_of(token), name, last + 1
+            connection.execute("INSERT INTO session VALUES (?, ?, ?)", values)
+            sql = "DELETE FROM session WHERE researcher = ? AND number <= ?"
+            connection.execute(sql, (name, last + 1 - MOST_SESSIONS))
             if browser:
                 add_browser(connection, browser, name, now)
             return True

@@ -159,6 +159,9 @@ CREATE TABLE researcher (name TEXT PRIMARY KEY, role TEXT NOT NULL, secret TEXT 
     mark TEXT NOT NULL) WITHOUT ROWID;
 INSERT INTO researcher SELECT name, role, secret, '' FROM researcher_without_mark;
 DROP TABLE researcher_without_mark;
+DROP TABLE session;
+CREATE TABLE session (hash BLOB PRIMARY KEY, researcher TEXT NOT NULL, number INTEGER NOT NULL)
+    WITHOUT ROWID;
 CREATE TABLE sent_form (hash BLOB PRIMARY KEY, outcome TEXT NOT NULL, until REAL NOT NULL)
     WITHOUT ROWID
 """,

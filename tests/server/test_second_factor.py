@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 
 import pytest
 from console_pages import Browsers, app, signed_in, survey_file
@@ -11,6 +12,7 @@ from forms import post
 from test_access import HTTPS, SECRET, basic, clock, log_in
 from test_mistakes import HTML, check_told, sent
 from test_sent_forms import hidden
+from werkzeug.exceptions import TooManyRequests
 
 from server import passwords, second_factor, signing_in
 from server.second_factor import PERIOD, code_at, new_secret, step_of
@@ -20,6 +22,7 @@ from server.store.researchers import (
     KNOWN_FOR,
     LONGEST_WAIT,
     MOST_BROWSERS,
+    MOST_SESSIONS,
     Researcher,
 )
 from server.store.rules import RULES, SECOND_FACTOR
@@ -346,17 +349,46 @@ def test_a_flood_of_strangers_leaves_threads_and_a_turn_to_others(
 ) -> None:
     browser = app.test_client()
     log_in(browser, "bob")
-    places, hashing = signing_in._STRANGE
-    taken = 0
-    while places.acquire(blocking=False):
-        taken += 1
-    try:
-        with hashing:
-            assert log_in(app.test_client(), "bob", "guess").status_code == 429
-            # A made password and a known browser have a turn of their own.
-            assert log_in(app.test_client(), "bob").status_code == 303
-            assert log_in(browser, "bob", "guess").status_code == 401
-    finally:
-        for _ in range(taken):
-            places.release()
-    assert 0 < taken < 10
+    with taken(signing_in.STRANGERS, "") as number:
+        assert 0 < number < 10
+        assert log_in(app.test_client(), "bob", "guess").status_code == 429
+        # A known browser has turns of its own, and a made password needs none.
+        assert log_in(app.test_client(), "bob").status_code == 303
+        assert log_in(browser, "bob", "guess").status_code == 401
+
+
+def test_an_account_takes_no_turns_of_others(app: Flask, store: Store, now: list[float]) -> None:
+    known = {}
+    for name in ("dora", "eli"):
+        store.researchers.put(Researcher(name, "analyst"), passwords.hashed_choice(SECRET))
+        known[name] = app.test_client()
+        assert log_in(known[name], name).status_code == 303
+    with taken(signing_in.KNOWN, "dora"):
+        assert log_in(known["dora"], "dora").status_code == 429
+        assert log_in(known["eli"], "eli").status_code == 303
+    assert log_in(known["dora"], "dora").status_code == 303
+
+
+@contextmanager
+def taken(turns: signing_in.Turns, owner: str) -> Iterator[int]:
+    """Take all turns that one owner can have, and yield their number; no hash is computed."""
+    with pytest.MonkeyPatch.context() as patch, ExitStack() as stack:
+        patch.setattr(turns, "_hashing", nullcontext())
+        number = 0
+        with suppress(TooManyRequests):
+            while number < 100:
+                stack.enter_context(turns.one(owner))
+                number += 1
+        yield number
+
+
+@pytest.mark.both
+def test_sessions_of_an_account_are_few(app: Flask, store: Store) -> None:
+    first, second = app.test_client(), app.test_client()
+    log_in(first, "bob")
+    log_in(second, "bob")
+    for _ in range(MOST_SESSIONS - 1):
+        assert log_in(app.test_client(), "bob").status_code == 303
+    assert log_in(app.test_client(), "ada").status_code == 303
+    assert store.database.tables()["session"][1] == MOST_SESSIONS + 1
+    assert [one.get("/surveys", **HTTPS).status_code for one in (first, second)] == [401, 200]
