@@ -5,22 +5,37 @@ import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from dataclasses import dataclass
 
-from flask import current_app, request
+from flask import current_app, g, request
 
-from server.console.sent_forms import TOKEN
+from server.console.sent_forms import TOKEN, key_of, key_of_request, was_sent
 
 #: The most bytes of a form that is kept on the page where somebody signs in.
 _MOST_KEPT = 40_000
-#: Fields that are not kept: proofs of this session, and secrets.
-_NOT_KEPT = {"csrf", TOKEN, "password", "again", "old", "code", "secret"}
+#: Fields that are not kept: the proof of a session, and secrets.
+_NOT_KEPT = {"csrf", "password", "again", "old", "code", "secret"}
 
 
 @dataclass(frozen=True)
 class Kept:
-    """A form that was sent when a session was over: where it goes, and what was typed."""
+    """A form that was sent when a session was over: where it goes, and what it has.
+
+    It keeps its token, so that it acts once. If it `is_sent`, it was sent before the session was
+    over, too, and what it asks for was done then, or is being done.
+    """
 
     path: str
     items: list[tuple[str, str]]
+    is_sent: bool = False
+
+    @property
+    def token(self) -> str:
+        """The token of the form; "" if it has none."""
+        return dict(self.items).get(TOKEN, "")
+
+    @property
+    def typed(self) -> list[tuple[str, str]]:
+        """What was typed or chosen."""
+        return [item for item in self.items if item[0] != TOKEN]
 
     @property
     def text(self) -> str:
@@ -44,17 +59,23 @@ class Kept:
         # Two slashes would name another host.
         is_here = re.match(r"/[a-z]", f"{path}") is not None
         adapter = current_app.url_map.bind("")
-        return cls(path, found) if is_here and adapter.test(path, method="POST") else None
+        if not is_here or not adapter.test(path, method="POST"):
+            return None
+        return cls(path, found, was_sent(key_of(path, found)))
 
 
 def kept_form() -> Kept | None:
     """Return what somebody typed into a form whose session has ended; None if there is nothing.
 
     Files are not kept, and nothing of an account's own page, whose fields are secrets. Nothing is
-    kept of what another site had a browser send.
+    kept of what another site had a browser send. Whoever signs out twice needs not hear of it.
     """
     is_ours = request.headers.get("Sec-Fetch-Site") == "same-origin"
-    if request.method != "POST" or not is_ours or request.path.startswith("/account"):
+    signs_out = request.path in ("/logout", "/sign-out-everywhere")
+    if request.method != "POST" or not is_ours or signs_out:
         return None
+    if "sent_form" not in g and was_sent(key_of_request()):  # and not by this very request
+        return Kept(request.path, [], is_sent=True)
     items = [item for item in request.form.items(multi=True) if item[0] not in _NOT_KEPT]
-    return Kept(request.path, items) if items else None
+    kept = Kept(request.path, items)
+    return None if request.path.startswith("/account") or not kept.typed else kept

@@ -9,9 +9,11 @@ import hashlib
 import secrets
 import threading
 import time
+from collections.abc import Iterable
 
 from flask import Response, g, redirect, request, session
 from markupsafe import Markup
+from werkzeug.datastructures import FileStorage
 from werkzeug.wrappers import Response as BaseResponse
 
 from server.clock import now
@@ -22,9 +24,9 @@ from server.store.sent_forms import UNDER_WAY
 TOKEN = "form"
 
 
-def proof() -> Markup:
+def proof(token: str = "") -> Markup:
     """Return the fields of each form: that it is from a page of ours, and which form it is."""
-    fields = {"csrf": session.get("csrf", ""), TOKEN: new_token()}
+    fields = {"csrf": session.get("csrf", ""), TOKEN: token or new_token()}
     inputs = (
         Markup('<input type="hidden" name="{}" value="{}">').format(name, value)
         for name, value in fields.items()
@@ -37,25 +39,43 @@ def new_token() -> str:
     return secrets.token_urlsafe(24)
 
 
+def key_of(
+    path: str, items: Iterable[tuple[str, str]], files: Iterable[FileStorage] = ()
+) -> bytes | None:
+    """Return the name of a form and its content, in any order of its fields; None without a token.
+
+    The proof of a session is not part of the content.
+    """
+    fields = sorted((item for item in items if item[0] != "csrf"), key=lambda item: item[0])
+    if not dict(fields).get(TOKEN):
+        return None
+    key, parts = hashlib.sha256(), [path, *(part for field in fields for part in field)]
+    for file in files:
+        parts += [file.filename or "", hashlib.sha256(file.stream.read()).hexdigest()]
+        file.stream.seek(0)
+    for part in parts:
+        key.update(f"{len(part)} {part} ".encode(errors="surrogatepass"))
+    return key.digest()
+
+
+def key_of_request() -> bytes | None:
+    """Return the name of the form that is sent now; None without a token."""
+    return key_of(request.path, request.form.items(multi=True), request.files.values())
+
+
+def was_sent(key: bytes | None) -> bool:
+    """Return whether what a form asks for was done, or is being done."""
+    return key is not None and the_store().sent_forms.outcome(key) is not None
+
+
 def sent_before(is_known: bool) -> BaseResponse | str | None:
     """Return what to answer to a form that was sent before: what the first got, or a sentence.
 
     None is for a form that comes for the first time, and for what has no token. The first is noted,
     if it `is_known` who sends it: nobody else can have this server write.
     """
-    if not request.form.get(TOKEN):
-        return None
-    key = hashlib.sha256()
-    items = (item for item in request.form.items(multi=True) if item[0] != "csrf")
-    parts = [request.path, *(part for item in items for part in item)]
-    for file in request.files.values():
-        parts += [file.filename or "", hashlib.sha256(file.stream.read()).hexdigest()]
-        file.stream.seek(0)
-    for part in parts:
-        key.update(f"{len(part)} {part} ".encode(errors="surrogatepass"))
-    if not is_known and the_store().sent_forms.outcome(key.digest()) is None:
-        return None
-    return _first(key.digest())
+    key = key_of_request()
+    return None if key is None or not (is_known or was_sent(key)) else _first(key)
 
 
 #: Seconds for which the answer to a form is kept in memory, how many of them are, and for how many
