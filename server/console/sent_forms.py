@@ -40,7 +40,7 @@ def new_token() -> str:
 
 
 def key_of(
-    path: str, items: Iterable[tuple[str, str]], files: Iterable[FileStorage] = ()
+    path: str, items: Iterable[tuple[str, str]], files: Iterable[tuple[str, FileStorage]] = ()
 ) -> bytes | None:
     """Return the name of a form and its content, in any order of its fields; None without a token.
 
@@ -50,8 +50,8 @@ def key_of(
     if not dict(fields).get(TOKEN):
         return None
     key, parts = hashlib.sha256(), [path, *(part for field in fields for part in field)]
-    for file in files:
-        parts += [file.filename or "", hashlib.sha256(file.stream.read()).hexdigest()]
+    for name, file in files:
+        parts += [name, file.filename or "", hashlib.sha256(file.stream.read()).hexdigest()]
         file.stream.seek(0)
     for part in parts:
         key.update(f"{len(part)} {part} ".encode(errors="surrogatepass"))
@@ -60,7 +60,8 @@ def key_of(
 
 def key_of_request() -> bytes | None:
     """Return the name of the form that is sent now; None without a token."""
-    return key_of(request.path, request.form.items(multi=True), request.files.values())
+    files = request.files.items(multi=True)  # a field can have several
+    return key_of(request.path, request.form.items(multi=True), files)
 
 
 def was_sent(key: bytes | None) -> bool:

@@ -3,13 +3,15 @@
 import csv
 import io
 import re
+import struct
 import threading
+import zlib
 from base64 import urlsafe_b64encode
 from html import unescape
 from typing import Any
 
 import pytest
-from console_pages import Browsers, app, signed_in, survey_file
+from console_pages import IDEA, Browsers, app, signed_in, survey_file
 from flask import Flask
 from flask.testing import FlaskClient
 from forms import post, without_tokens
@@ -137,6 +139,26 @@ def test_a_refused_form_and_one_with_another_content_act(signed_in: Browsers, st
         assert send(browser, path, form).status_code == 422
     for name in ("dora", "eve"):
         assert send(browser, path, form | {"name": name}).status_code == 200
+
+
+def test_another_second_file_is_another_content(signed_in: Browsers, store: Store) -> None:
+    toml = IDEA.replace('"idea"', '"files"').replace('"Idea"', '"Idea"\nlogo = "logo.png"')
+    logo = (CLIENT.parent / "examples/well-being.png").read_bytes()
+    # The same picture with a comment, before its last chunk.
+    chunk = b"tEXtComment\0corrected"
+    comment = struct.pack("!I", len(chunk) - 4) + chunk + struct.pack("!I", zlib.crc32(chunk))
+    corrected = logo[:-12] + comment + logo[-12:]
+    browser, path = signed_in("bob"), "/surveys/new"
+    form = hidden(browser.get(path, **HTTPS).text, path) | {"how": "file"}
+
+    def send_with(picture: bytes) -> Any:
+        files = [(io.BytesIO(toml.encode()), "files.toml"), (io.BytesIO(picture), "logo.png")]
+        return send(browser, path, form | {"files": files})
+
+    assert [send_with(logo).location for _ in range(2)] == ["/surveys/files/edit"] * 2
+    told = send_with(corrected)
+    assert (told.status_code, "there is a draft with this id" in told.text) == (422, True)
+    assert store.drafts.files("files") == {"logo.png": logo}
 
 
 def test_every_form_of_the_console_has_a_token() -> None:
