@@ -122,17 +122,17 @@ def check_origin() -> None:
         raise Forbidden("Another site sent this request.")
 
 
-def check_csrf() -> None:
-    """Raise Forbidden unless a change was sent from a page of ours, or with a bearer token.
+def has_proof() -> bool:
+    """Return whether a change was sent from a page of this session, or with a bearer token.
 
-    Browsers never add such a token by themselves, so programs need no other proof.
+    Browsers never add such a token by themselves, so programs need no other proof. Raise Forbidden
+    if another site had a browser send it.
     """
     check_origin()
     if request.authorization is not None and request.authorization.type == "bearer":
-        return
+        return True
     expected, got = session.get("csrf", ""), request.form.get("csrf", "")
-    if not expected or not compare_digest(expected.encode(), got.encode()):
-        raise Forbidden("This page is too old; please open it again.")
+    return bool(expected) and compare_digest(expected.encode(), got.encode())
 
 
 def refuse(roles: Sequence[str]) -> NoReturn:

@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from flask import Blueprint, Response, abort, g, redirect, render_template, request, session
-from werkzeug.exceptions import HTTPException, TooManyRequests
+from werkzeug.exceptions import Forbidden, HTTPException, TooManyRequests
 from werkzeug.wrappers import Response as BaseResponse
 
 from analysis.estimate.intervals import INTERVALS as KNOWN_INTERVALS
@@ -17,7 +17,13 @@ from server import access, signing_in
 from server.clock import now
 from server.console.kept_form import Kept, kept_form
 from server.console.mistakes import Mistake, is_page, marked, note, refused, told
-from server.console.sent_forms import note_sent, proof, sent_before
+from server.console.sent_forms import (
+    answer_after_session,
+    note_sent,
+    proof,
+    sent_before,
+    sent_by_session_before,
+)
 from server.console.typed import whole_number
 from server.extensions import the_store
 from server.headers import for_forms
@@ -66,13 +72,13 @@ def let_in() -> BaseResponse | None:
         if is_change:
             access.check_origin()
         code = (request.view_args or {}).get("code", "")
-        return _once(the_store().access.setup(code, now()) is not None) if is_change else None
+        return _once("", the_store().access.setup(code, now()) is not None) if is_change else None
     researcher = access.identify()
     if researcher is None:
-        return _challenge()
+        return (answer_after_session() if is_change else None) or _challenge()
     g.researcher = researcher
-    if is_change:
-        access.check_csrf()
+    if is_change and not access.has_proof():
+        return _of_another_session(researcher.name)
     if not route.is_for_setup and access.lacks_factor(researcher):
         if is_change or not is_page():
             raise access.FactorNeeded
@@ -81,14 +87,25 @@ def let_in() -> BaseResponse | None:
     if researcher.role not in roles:
         access.refuse(roles)
     _check_scope(route.scope, request.view_args or {})
-    return _once() if is_change and not route.repeats else None
+    return _once(researcher.name) if is_change and not route.repeats else None
 
 
-def _once(is_known: bool = True) -> BaseResponse | None:
+def _once(who: str, is_known: bool = True) -> BaseResponse | None:
     """Return what to answer to a form that was sent before; None if it is to be acted on."""
-    before = sent_before(is_known)
+    before = sent_before(who, is_known)
     if before is not None:
         session.modified = False  # the first answer may have begun another session
+    return _told(before, 409) if isinstance(before, str) else before
+
+
+def _of_another_session(who: str) -> BaseResponse:
+    """Answer a form whose page is not of this session; it does nothing.
+
+    It may be of an earlier session in the same browser, and have been sent before.
+    """
+    before = sent_by_session_before(who)
+    if before is None:
+        raise Forbidden("This page is too old; please open it again.")
     return _told(before, 409) if isinstance(before, str) else before
 
 

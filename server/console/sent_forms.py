@@ -9,7 +9,9 @@ import hashlib
 import secrets
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from hmac import compare_digest
 
 from flask import Response, g, redirect, request, session
 from markupsafe import Markup
@@ -69,40 +71,103 @@ def was_sent(key: bytes | None) -> bool:
     return key is not None and the_store().sent_forms.outcome(key) is not None
 
 
-def sent_before(is_known: bool) -> BaseResponse | str | None:
-    """Return what to answer to a form that was sent before: what the first got, or a sentence.
+@dataclass(frozen=True)
+class _Answer:
+    """What a form got: when, the account that sent it ("" for nobody), its proof, and the page."""
 
-    None is for a form that comes for the first time, and for what has no token. The first is noted,
-    if it `is_known` who sends it: nobody else can have this server write.
-    """
-    key = key_of_request()
-    return None if key is None or not (is_known or was_sent(key)) else _first(key)
+    at: float
+    who: str
+    csrf: str
+    page: bytes
+    media_type: str
+
+    def is_for(self, who: str | None) -> bool:
+        """Return whether somebody may see the page: the account that sent the form, or its browser.
+
+        The browser shows by its cookie that it had the session with which the form was sent. None
+        stands for whoever has no session any more.
+        """
+        if who is not None:
+            return self.who == who
+        proofs = request.form.get("csrf", ""), session.get("csrf", "")
+        return bool(self.csrf) and all(
+            compare_digest(self.csrf.encode(), proof.encode()) for proof in proofs
+        )
 
 
 #: Seconds for which the answer to a form is kept in memory, how many of them are, and for how many
 #: seconds the same form waits for it. A page that shows something once is not lost then.
 _KEPT_FOR, _MOST_ANSWERS, _PATIENCE = 60.0, 100, 10.0
-_ANSWERS: dict[bytes, tuple[float, bytes, str]] = {}
+_ANSWERS: dict[bytes, _Answer] = {}
 _KEEPING = threading.Lock()
 #: The outcome of a form that led nowhere.
 _DONE = "done"
 
 
-def _first(key: bytes) -> BaseResponse | str | None:
-    """Note a form that comes for the first time; wait for what became of one that came before."""
-    forms, end = the_store().sent_forms, time.monotonic() + _PATIENCE
-    outcome = forms.begin(key, now())
+def sent_before(who: str, is_known: bool = True) -> BaseResponse | str | None:
+    """Return what to answer to a form that was sent before: what the first got, or a sentence.
+
+    None is for a form that comes for the first time, and for what has no token. The first is noted,
+    if it `is_known` who sends it: nobody else can have this server write. `who` is their account.
+    """
+    key = key_of_request()
+    if key is None or not (is_known or was_sent(key)):
+        return None
+    outcome = _begun(key)
+    if outcome is None:
+        g.sent_form = key, who
+        return None
+    return _answer(key, who) or _told(outcome)
+
+
+def sent_by_session_before(who: str) -> BaseResponse | str | None:
+    """Return the same for a form with the proof of another session; nothing is noted."""
+    key = key_of_request()
+    outcome = None if key is None else _outcome(key)
+    return None if key is None or outcome is None else _answer(key, who) or _told(outcome)
+
+
+def answer_after_session() -> BaseResponse | None:
+    """Return what a form of one's account got that ended its own session; None if it is not kept.
+
+    Such a form shows what is shown once, and is sent again with the cookie of before.
+    """
+    key = key_of_request() if request.path.startswith("/account") else None
+    return None if key is None or _outcome(key) is None else _answer(key, None)
+
+
+def _begun(key: bytes) -> str | None:
+    """Note a form that comes for the first time; return what became of one that came before."""
+    forms = the_store().sent_forms
+    return _awaited(key, forms.begin(key, now()), lambda: forms.begin(key, now()))
+
+
+def _outcome(key: bytes) -> str | None:
+    """Return what became of a form; None if it was not sent, or refused."""
+    return _awaited(key, the_store().sent_forms.outcome(key), lambda: None)
+
+
+def _awaited(key: bytes, outcome: str | None, refused: Callable[[], str | None]) -> str | None:
+    """Return what became of a form once that is known; of a refused one, what `refused` returns."""
+    end = time.monotonic() + _PATIENCE
     while outcome == UNDER_WAY and time.monotonic() < end:
         time.sleep(0.05)
-        outcome = forms.outcome(key)
-        if outcome is None:  # it was refused, so this one counts
-            outcome = forms.begin(key, now())
-    if outcome is None:
-        g.sent_form = key
+        outcome = the_store().sent_forms.outcome(key)
+        if outcome is None:
+            outcome = refused()
+    return outcome
+
+
+def _answer(key: bytes, who: str | None) -> BaseResponse | None:
+    """Return the page that the first form got, if it is kept and they may see it."""
+    answer = _ANSWERS.get(key)
+    if answer is None or time.monotonic() >= answer.at + _KEPT_FOR or not answer.is_for(who):
         return None
-    at, page, media_type = _ANSWERS.get(key, (-_KEPT_FOR, b"", ""))
-    if time.monotonic() < at + _KEPT_FOR:
-        return Response(page, content_type=media_type)
+    return Response(answer.page, content_type=answer.media_type)
+
+
+def _told(outcome: str) -> BaseResponse | str:
+    """Return where a form led, or a sentence if it led nowhere."""
     if outcome == UNDER_WAY:
         return "This form was sent before, and is still being worked on. Nothing was done again."
     if outcome != _DONE:
@@ -113,25 +178,26 @@ def _first(key: bytes) -> BaseResponse | str | None:
     )
 
 
-def _keep(key: bytes, response: Response) -> None:
+def _keep(key: bytes, who: str, response: Response) -> None:
     """Keep an answer for those who send the same form again, and drop old answers."""
-    at = time.monotonic()
+    at, csrf = time.monotonic(), request.form.get("csrf", "")
     with _KEEPING:
-        _ANSWERS[key] = (at, response.get_data(), response.content_type or "")
-        for old, (since, *_) in list(_ANSWERS.items()):
-            if since < at - _KEPT_FOR or len(_ANSWERS) > _MOST_ANSWERS:
+        page, media_type = response.get_data(), response.content_type or ""
+        _ANSWERS[key] = _Answer(at, who, csrf, page, media_type)
+        for old, answer in list(_ANSWERS.items()):
+            if answer.at < at - _KEPT_FOR or len(_ANSWERS) > _MOST_ANSWERS:
                 del _ANSWERS[old]
 
 
 def note_sent(response: Response) -> Response:
     """Note where a form led; one that was refused can be sent again."""
-    key = g.pop("sent_form", None)
-    if key is None:
+    if "sent_form" not in g:
         return response
+    key, who = g.pop("sent_form")
     if response.status_code >= 400 or g.get("mistakes"):
         the_store().sent_forms.forget(key)
         return response
     if not response.location:
-        _keep(key, response)
+        _keep(key, who, response)
     the_store().sent_forms.end(key, response.location or _DONE)
     return response
