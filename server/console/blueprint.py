@@ -101,12 +101,17 @@ def _once(who: str, is_known: bool = True) -> BaseResponse | None:
 def _of_another_session(who: str) -> BaseResponse:
     """Answer a form whose page is not of this session; it does nothing.
 
-    It may be of an earlier session in the same browser, and have been sent before.
+    It may be of an earlier session in the same browser, and have been sent before. Otherwise
+    whoever sent it is asked whether to send it now. A browser says that it is from a page of ours:
+    nobody is asked to send what another site made.
     """
     before = sent_by_session_before(who)
-    if before is None:
+    if before is not None:
+        return _told(before, 409) if isinstance(before, str) else before
+    kept = kept_form(with_typed_alone=False)
+    if kept is None or not is_page() or request.authorization is not None:
         raise Forbidden("This page is too old; please open it again.")
-    return _told(before, 409) if isinstance(before, str) else before
+    return Response(render_template("resend.html", kept=kept), 403)
 
 
 def _roles(who: str) -> Sequence[str]:

@@ -8,7 +8,7 @@ from console_pages import Browsers, app, signed_in, survey_file
 from flask import Flask
 from flask.testing import FlaskClient
 from forms import post
-from test_access import HTTPS, SECRET
+from test_access import HTTPS, SECRET, basic
 from test_mistakes import HTML
 from test_sent_forms import hidden
 
@@ -110,3 +110,43 @@ def test_whoever_signs_out_twice_gets_the_page_to_sign_in(signed_in: Browsers, a
     assert [one.status_code for one in told] == [303, 401]
     assert SENT not in told[1].text
     assert post(signed_in("bob"), "/sign-out-everywhere").status_code == 303
+
+
+def test_a_form_of_the_session_before_is_kept_and_can_be_sent_now(
+    signed_in: Browsers, store: Store, app: Flask
+) -> None:
+    browser, path = signed_in("ada"), "/people"
+    form = hidden(browser.get(path, **HTTPS).text, path) | {"name": "dora", "role": "analyst"}
+    close = hidden(browser.get("/surveys/canteen", **HTTPS).text, "/surveys/canteen/archive")
+    # The session ends, and somebody signs in again in another tab.
+    store.access.end_sessions_of("ada")
+    send(browser, "/login", {"name": "ada", "password": SECRET})
+    told = send(browser, path, form)
+    assert (told.status_code, "Send it now?" in told.text) == (403, True)
+    assert "You are signed in as ada" in told.text
+    assert links(store) == []
+    again = hidden(told.text, path)
+    assert again["csrf"] != form["csrf"]
+    assert again | {"csrf": ""} == form | {"csrf": ""}
+    assert [send(browser, path, again).status_code for _ in range(2)] == [200, 200]
+    assert len(links(store)) == 1
+    # The old page knows it, too. A button alone is asked about as well.
+    assert send(browser, path, form).status_code == 200
+    told = send(browser, "/surveys/canteen/archive", close)
+    assert 'action="/surveys/canteen/archive"' in told.text
+    assert "Send it now?" in told.text
+    # Nothing is offered of what another site sends, to a program, or of secrets.
+    for headers in (
+        {"Accept": HTML},
+        {"Accept": HTML, "Sec-Fetch-Site": "cross-site"},
+        {"Accept": HTML, "Sec-Fetch-Site": "same-site"},
+        {"Accept": "*/*", "Sec-Fetch-Site": "same-origin"},
+    ):
+        theirs = browser.post(path, data=form | {"name": "eve"}, headers=headers, **HTTPS)
+        assert (theirs.status_code, "eve" in theirs.text) == (403, False)
+    basics = {"Accept": HTML, "Sec-Fetch-Site": "same-origin", **basic("ada", SECRET)}
+    told = app.test_client().post(path, data=form | {"name": "eve"}, headers=basics, **HTTPS)
+    assert (told.status_code, "eve" in told.text) == (403, False)
+    told = send(browser, "/account", form | {"old": "secret words", "password": "others"})
+    assert (told.status_code, "secret words" in told.text) == (403, False)
+    assert len(links(store)) == 1
