@@ -72,7 +72,7 @@ def is_chosen(stored: str, password: str) -> bool:
     It always takes one scrypt hash, also for a password that was made, and for nothing stored.
     """
     hashes = "" if stored.startswith(_MADE) else stored.partition(":")[2]
-    return check_password_hash(hashes or _OF_NOBODY, _normal(password))
+    return check_password_hash(hashes or _OF_NOBODY, _normal(password)) and bool(hashes)
 
 
 def has_old_form(stored: str) -> bool:

@@ -5,10 +5,11 @@ session at once. The time in the signature ends a session that was idle for some
 """
 
 import secrets
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from flask import Flask, Request, Response, after_this_request, request, session
+from flask import Flask, Request, Response, after_this_request, g, request, session
 from flask.sessions import SecureCookieSessionInterface
 
 from server.clock import now
@@ -45,6 +46,14 @@ class Sessions(SecureCookieSessionInterface):
         return super().open_session(app, request)
 
 
+@dataclass(frozen=True)
+class Begun:
+    """A session that has just begun: what its cookie has, and the token of its browser, if any."""
+
+    values: dict[str, Any]
+    browser: str
+
+
 def begin(researcher: Researcher) -> bool:
     """Begin a session, which lasts until the researcher leaves or is idle for a while.
 
@@ -55,12 +64,27 @@ def begin(researcher: Researcher) -> bool:
     name, browser = ("", "") if is_server else (researcher.name, _browser())
     if not the_store().access.begin_session(token, name, researcher.mark, browser, now()):
         return False
-    if browser:
-        _keep(browser)
+    values = {"token": token, "csrf": secrets.token_urlsafe(24), "born": now()}
+    g.begun = Begun(values, browser)
+    _hand_over(g.begun)
+    return True
+
+
+def resume(begun: Begun) -> bool:
+    """Hand the same session over once more; return False if it has ended."""
+    if the_store().access.session(begun.values["token"]) is None:
+        return False
+    _hand_over(begun)
+    return True
+
+
+def _hand_over(begun: Begun) -> None:
+    """Let the browser have the cookies of a session."""
+    if begun.browser:
+        _keep(begun.browser)
     session.clear()
     session.permanent = True
-    session.update(token=token, csrf=secrets.token_urlsafe(24), born=now())
-    return True
+    session.update(begun.values)
 
 
 def _browser() -> str:

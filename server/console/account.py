@@ -13,6 +13,7 @@ from server.clock import now, stamp
 from server.console.blueprint import blueprint, login_page, told_alone
 from server.console.kept_form import Kept, kept_form
 from server.console.mistakes import Mistake, again, is_page
+from server.console.pressed_twice import pressed_once
 from server.extensions import the_store
 
 T = TypeVar("T")
@@ -69,6 +70,7 @@ def login() -> str:
 
 
 @blueprint.post("/login")
+@pressed_once
 def log_in() -> BaseResponse | str | tuple[str, int]:
     """Let somebody in, and show a form that they had sent when their session was over."""
     target, kept = request.form.get("target", ""), Kept.of(request.form.get("kept", ""))

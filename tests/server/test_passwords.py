@@ -7,18 +7,19 @@ from collections.abc import Iterator
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from test_access import EVERYBODYS, HTTPS, SECRET, app, basic, browser, clock, log_in
+from test_access import EVERYBODYS, HTTPS, SECRET, app, basic, browser, clock, log_in, quick
 from werkzeug.security import check_password_hash, generate_password_hash
 
 from server import passwords
 from server.store import Store
 from server.store.researchers import FREE_ATTEMPTS, Researcher
 
-__all__ = ["app", "browser", "clock"]
+__all__ = ["app", "browser", "clock", "quick"]
 pytestmark = pytest.mark.usefixtures("answered")
 
 
 @pytest.mark.both
+@pytest.mark.usefixtures("quick")
 def test_guessing_is_slowed_down_and_locks_nobody_out(
     browser: FlaskClient, clock: Iterator[list[float]]
 ) -> None:

@@ -9,7 +9,7 @@ from console_pages import Browsers, app, signed_in, survey_file
 from flask import Flask
 from flask.testing import FlaskClient
 from forms import post
-from test_access import HTTPS, SECRET, basic, clock, log_in
+from test_access import HTTPS, SECRET, basic, clock, log_in, quick
 from test_mistakes import HTML, check_told, sent
 from test_sent_forms import hidden
 from werkzeug.exceptions import TooManyRequests
@@ -27,7 +27,7 @@ from server.store.researchers import (
 )
 from server.store.rules import RULES, SECOND_FACTOR
 
-__all__ = ["app", "clock", "signed_in", "survey_file"]
+__all__ = ["app", "clock", "quick", "signed_in", "survey_file"]
 PAGE = "/account/second-factor"
 
 
@@ -47,7 +47,7 @@ def test_codes_are_those_of_the_standard() -> None:
 
 
 @pytest.fixture
-def now(clock: Iterator[list[float]], monkeypatch: pytest.MonkeyPatch) -> list[float]:
+def now(clock: Iterator[list[float]], quick: None, monkeypatch: pytest.MonkeyPatch) -> list[float]:
     seconds = next(clock)
     monkeypatch.setattr("server.console.account.now", lambda: seconds[0])
     return seconds

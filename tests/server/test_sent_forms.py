@@ -69,7 +69,6 @@ FORMS: dict[str, tuple[str, str, dict[str, Any]]] = {
 
 #: Forms without a token, and why.
 WITHOUT = {
-    "login.html": "signing in twice does no harm",
     "fieldwork.html": "links follow from the session, and are made once",
 }
 

@@ -1,6 +1,7 @@
 """What is shown once is shown to a second press in the same browser, and to nobody else."""
 
 import re
+import threading
 import time
 from typing import Any
 
@@ -8,13 +9,16 @@ import pytest
 from console_pages import Browsers, app, signed_in, survey_file
 from flask import Flask
 from flask.testing import FlaskClient
+from forms import post
+from limits import wait_until
 from test_access import HTTPS, SECRET
 from test_kept_forms import forgotten, send
 from test_sent_forms import hidden
 
 from server import passwords
-from server.console import sent_forms
+from server.console import pressed_twice, sent_forms
 from server.second_factor import PERIOD, code_at
+from server.signing_in import BROWSER
 from server.store import Store
 from server.store.researchers import Researcher
 
@@ -34,8 +38,8 @@ def turning_on(browser: FlaskClient) -> dict[str, str]:
     return form | {"code": code, "old": SECRET, "do": "on"}
 
 
-def cookie(browser: FlaskClient) -> str:
-    found = browser.get_cookie(SESSION, domain="localhost")
+def cookie(browser: FlaskClient, name: str = SESSION) -> str:
+    found = browser.get_cookie(name, domain="localhost")
     assert found is not None
     return str(found.value)
 
@@ -85,6 +89,68 @@ def test_a_changed_password_is_said_to_be_changed_when_its_page_is_loaded_again(
         assert (answer.status_code, "was changed" in answer.text) == (200, True)
     lines = [entry.what for entry in store.log.entries()]
     assert lines.count("change password") == 1
+
+
+def signing_in(browser: FlaskClient, code: str) -> dict[str, str]:
+    form = hidden(browser.get("/login", **HTTPS).text, "/login")
+    return form | {"name": "bob", "password": SECRET, "code": code}
+
+
+def test_a_second_press_of_sign_in_gets_what_the_first_one_got(
+    signed_in: Browsers, app: Flask, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owner = signed_in("bob")
+    first, second = codes(send(owner, "/account/second-factor", turning_on(owner)))[:2]
+    browser, late = app.test_client(), app.test_client()
+    form = signing_in(browser, first)
+    sessions = store.database.tables()["session"][1]
+    for one in (browser, browser, late):
+        answer = send(one, "/login", form)
+        assert (answer.location, len(answer.headers.getlist("Content-Type"))) == ("/surveys", 1)
+        assert one.get("/surveys", **HTTPS).status_code == 200
+    assert store.database.tables()["session"][1] == sessions + 1
+    assert cookie(browser, BROWSER) == cookie(late, BROWSER)
+    # The same code is used up for another form, another content, and once the session is over.
+    for other in (signing_in(browser, first), form | {"target": "/people"}, form | {"name": "x"}):
+        stranger = app.test_client()
+        answer = send(stranger, "/login", other)
+        assert (answer.status_code, "Set-Cookie" in answer.headers) == (401, False)
+    assert post(browser, "/logout").status_code == 303
+    assert send(browser, "/login", form).status_code == 401
+    # It is given for a minute.
+    form = signing_in(browser, second)
+    assert send(browser, "/login", form).status_code == 303
+    monkeypatch.setattr(pressed_twice, "_KEPT_FOR", 0.0)
+    assert send(browser, "/login", form).status_code == 401
+    # Who has not signed in makes the server keep nothing, and store nothing of the form.
+    pressed_twice._ANSWERS.clear()
+    send(browser, "/login", signing_in(browser, "guess"))
+    assert (pressed_twice._ANSWERS, pressed_twice._UNDER_WAY) == ({}, {})
+
+
+def test_a_second_press_waits_for_the_first(
+    signed_in: Browsers, app: Flask, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owner = signed_in("bob")
+    code = codes(send(owner, "/account/second-factor", turning_on(owner)))[0]
+    browser, late = app.test_client(), app.test_client()
+    form, use, answers = signing_in(browser, code), type(store.factors).use, list[Any]()
+    pressing = threading.Thread(target=lambda: answers.append(send(late, "/login", form)))
+
+    def is_waiting() -> bool:
+        return pressed_twice._WAITING._value < pressed_twice._MOST_WAITING
+
+    def use_slowly(*given: Any) -> bool:
+        if pressing.ident is None:
+            pressing.start()
+            wait_until(lambda: is_waiting() or not pressing.is_alive())
+        return use(*given)
+
+    monkeypatch.setattr(type(store.factors), "use", use_slowly)
+    answers.append(send(browser, "/login", form))
+    pressing.join()
+    assert [answer.location for answer in answers] == ["/surveys", "/surveys"]
+    assert late.get("/surveys", **HTTPS).status_code == 200
 
 
 @pytest.mark.usefixtures("answered")
