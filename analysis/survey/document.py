@@ -45,8 +45,9 @@ def parsed(text: str, path: str) -> dict[str, Any]:
     Raises
     ------
     SurveyError
-        If the text is not TOML.
+        If the text is not TOML, or has a key of too many parts.
     """
+    check_keys(text, path)
     try:
         return tomllib.loads(text, parse_float=Decimal)
     except tomllib.TOMLDecodeError as error:
@@ -57,6 +58,54 @@ def parsed(text: str, path: str) -> dict[str, Any]:
         raise SurveyError(f"{path}: not a survey: {error}") from None
     except RecursionError:
         raise SurveyError(f"{path}: not a survey: tables or lists nested too deeply") from None
+
+
+#: The most parts of a key such as `privacy.cap`. No file needs more than five, and readers of TOML
+#: take a time and memory that grow with the square of their number.
+MOST_PARTS = 16
+_OPENING = re.compile("[\"'#]")
+#: What can end a string with escapes, a short one or a long one. A backslash pairs with the next
+#: character; a short string ends with its line at the latest, which is a mistake.
+_SHORT_END, _LONG_END = re.compile(r'\\.|"|\n', re.DOTALL), re.compile(r'\\.|"""', re.DOTALL)
+_BETWEEN_KEYS = re.compile(r"[^\w.-]+")
+
+
+def check_keys(text: str, path: str) -> None:
+    """Raise SurveyError if a TOML text has a key of too many parts, in a linear time."""
+    words = _BETWEEN_KEYS.split(_without_strings(text).replace(" ", "").replace("\t", ""))
+    parts = max(word.count(".") for word in words) + 1
+    if parts > MOST_PARTS:
+        raise SurveyError(
+            f"{path}: not a survey: expected keys of at most {MOST_PARTS} parts, got one of {parts}"
+        )
+
+
+def _without_strings(text: str) -> str:
+    """Return a TOML text with the end of a line for each comment, and a letter for each string."""
+    kept, position = list[str](), 0
+    while found := _OPENING.search(text, position):
+        kept.append(text[position : found.start()])
+        position = _end(text, found.start())
+        kept.append("\n" if found[0] == "#" else "s")
+    return "".join([*kept, text[position:]])
+
+
+def _end(text: str, start: int) -> int:
+    """Return where the string or the comment ends that begins at `start`."""
+    quote = text[start]
+    is_long = quote != "#" and text.startswith(3 * quote, start)
+    mark = 3 * quote if is_long else quote
+    if quote == '"':
+        stops = (_LONG_END if is_long else _SHORT_END).finditer(text, start + len(mark))
+        end = next((stop.end() for stop in stops if stop[0][0] != "\\"), len(text))
+    else:
+        closing = "\n" if quote == "#" else mark
+        found = text.find(closing, start + len(mark))
+        end = len(text) if found < 0 else found + len(closing)
+    # A long string may have one or two of its quotes before its end.
+    for _ in range(2 if is_long else 0):
+        end += text.startswith(quote, end)
+    return end
 
 
 def exact(value: Any) -> Any:

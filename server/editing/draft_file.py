@@ -11,6 +11,7 @@ from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import AoT, Whitespace
 
 from analysis.core.errors import SurveyError
+from analysis.survey.document import check_keys
 from server.editing.draft_view import KINDS, LISTS, STUDY, DraftView, is_translated, plain
 
 
@@ -20,10 +21,12 @@ class DraftFile(DraftView):
     Raises
     ------
     SurveyError
-        If it is not TOML, or its ``[[questions]]`` are not tables that stand together.
+        If it is not TOML, has a key of too many parts, or its ``[[questions]]`` are not tables that
+        stand together.
     """
 
     def __init__(self, toml: str) -> None:
+        check_keys(toml, "the file")
         try:
             self._document = tomlkit.parse(toml)
         except TOMLKitError as error:

@@ -14,6 +14,7 @@ from tomlkit.container import Container
 from tomlkit.items import Item
 
 from analysis.core.errors import SurveyError
+from analysis.survey.document import check_keys
 
 #: The part of all that stands outside of questions and tables of questions.
 STUDY = "study"
@@ -32,10 +33,11 @@ class DraftView:
     Raises
     ------
     SurveyError
-        If it is not TOML.
+        If it is not TOML, or has a key of too many parts.
     """
 
     def __init__(self, toml: str) -> None:
+        check_keys(toml, "the file")
         try:
             self._document: Any = tomllib.loads(toml.removeprefix("\ufeff"))
         except tomllib.TOMLDecodeError as error:
