@@ -19,6 +19,7 @@ from server.console.kept_form import Kept, kept_form
 from server.console.mistakes import Mistake, is_page, marked, note, refused, told
 from server.console.sent_forms import (
     answer_after_session,
+    note_repeated,
     note_sent,
     proof,
     sent_before,
@@ -87,6 +88,8 @@ def let_in() -> BaseResponse | None:
     if researcher.role not in roles:
         access.refuse(roles)
     _check_scope(route.scope, request.view_args or {})
+    if is_change and route.repeats:
+        note_repeated()
     return _once(researcher.name) if is_change and not route.repeats else None
 
 

@@ -120,6 +120,16 @@ def sent_before(who: str, is_known: bool = True) -> BaseResponse | str | None:
     return _answer(key, who) or _told(outcome)
 
 
+def note_repeated() -> None:
+    """Note a form that acts, or not, by rules of its own, so that it is known to have been sent.
+
+    Its answer is not kept.
+    """
+    key = key_of_request()
+    if key is not None and the_store().sent_forms.begin(key, now()) is None:
+        g.sent_form = key, None
+
+
 def sent_by_session_before(who: str) -> BaseResponse | str | None:
     """Return the same for a form with the proof of another session; nothing is noted."""
     key = key_of_request()
@@ -197,7 +207,7 @@ def note_sent(response: Response) -> Response:
     if response.status_code >= 400 or g.get("mistakes"):
         the_store().sent_forms.forget(key)
         return response
-    if not response.location:
+    if who is not None and not response.location:
         _keep(key, who, response)
     the_store().sent_forms.end(key, response.location or _DONE)
     return response

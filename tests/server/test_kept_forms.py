@@ -103,6 +103,24 @@ def test_a_form_is_not_called_unstored_by_the_rule_that_it_made(
     assert "is kept" in send(browser, "/people", wrong).text
 
 
+def test_links_are_not_made_again_in_another_session(
+    signed_in: Browsers, store: Store, app: Flask
+) -> None:
+    browser, path = signed_in("ada"), "/surveys/canteen/invitations"
+    form = hidden(browser.get("/surveys/canteen", **HTTPS).text, path)
+    form |= {"links": "7", "address": "https://survey.example.org"}
+    assert "You have made 7 links" in send(browser, path, form).text
+    assert "Nothing was made now" in send(browser, path, form).text
+    assert sent_forms._ANSWERS == {}
+    store.access.end_sessions_of("ada")
+    told = send(browser, path, form)
+    assert (told.status_code, SENT in told.text, "is kept" in told.text) == (401, True, False)
+    sign_in_with(browser, told.text)
+    told = send(browser, path, form)
+    assert (told.status_code, SENT in told.text) == (409, True)
+    assert sum(made for made, _ in store.invitations.counts("canteen").values()) == 7
+
+
 def test_whoever_signs_out_twice_gets_the_page_to_sign_in(signed_in: Browsers, app: Flask) -> None:
     browser = signed_in("ada")
     form = hidden(browser.get("/account", **HTTPS).text, "/logout")
