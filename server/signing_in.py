@@ -56,7 +56,7 @@ STRANGERS, KNOWN = Turns(4, 4), Turns(8, 2)
 
 
 def check_password(name: str, password: str) -> Researcher | None:
-    """Return the account with this name and password, or count a failed attempt; errors as above.
+    """Return the account with this name and password, or count a failed attempt.
 
     The password may also be a research token, under any name. A wrong password takes the same time
     whether the name is known or not.

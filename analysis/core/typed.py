@@ -9,8 +9,9 @@ import codecs
 import re
 import unicodedata
 
-#: Signs in numbers that some keyboards have in place of the ASCII ones.
-_SIGNS = str.maketrans({"٫": ".", "．": ".", "٬": ",", "，": ",", "－": "-", "−": "-", "＋": "+"})
+#: Signs in numbers that some keyboards have in place of the ASCII ones. That which parts thousands
+#: in Arabic is never a decimal sign.
+_SIGNS = str.maketrans({"٫": ".", "．": ".", "٬": "", "，": ",", "－": "-", "−": "-", "＋": "+"})
 _DELIMITERS = ",;\t"
 #: A text between quotation marks, in which a delimiter is none.
 _QUOTED = re.compile(r'"[^"]*"?')

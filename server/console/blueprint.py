@@ -111,7 +111,7 @@ def _of_another_session(who: str) -> BaseResponse:
     before = sent_by_session_before(who)
     if before is not None:
         return _told(before, 409) if isinstance(before, str) else before
-    kept = kept_form(with_typed_alone=False)
+    kept = kept_form(keeps_buttons=False)
     if kept is None or not is_page() or request.authorization is not None:
         raise Forbidden("This page is too old; please open it again.")
     return Response(render_template("resend.html", kept=kept), 403)

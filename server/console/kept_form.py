@@ -64,12 +64,12 @@ class Kept:
         return cls(path, found, was_sent(key_of(path, found)))
 
 
-def kept_form(with_typed_alone: bool = True) -> Kept | None:
+def kept_form(keeps_buttons: bool = True) -> Kept | None:
     """Return the form that is sent now, whose session has ended; None if nothing is to be kept.
 
     Files are not kept, and nothing of an account's own page, whose fields are secrets. Nothing is
-    kept of what another site had a browser send, or, unless it says otherwise, of a button alone.
-    Whoever signs out twice needs not hear of it.
+    kept of what another site had a browser send, of signing out, or, without `keeps_buttons`, of a
+    button alone.
     """
     is_ours = request.headers.get("Sec-Fetch-Site") == "same-origin"
     signs_out = request.path in ("/logout", "/sign-out-everywhere")
@@ -79,5 +79,5 @@ def kept_form(with_typed_alone: bool = True) -> Kept | None:
         return Kept(request.path, [], is_sent=True)
     items = [item for item in request.form.items(multi=True) if item[0] not in _NOT_KEPT]
     kept = Kept(request.path, items)
-    is_alone = with_typed_alone and not kept.typed
+    is_alone = keeps_buttons and not kept.typed
     return None if request.path.startswith("/account") or is_alone else kept

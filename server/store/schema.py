@@ -154,11 +154,7 @@ CREATE TABLE second_factor (researcher TEXT PRIMARY KEY, secret TEXT NOT NULL,
 CREATE TABLE recovery_code (researcher TEXT, hash BLOB, PRIMARY KEY (researcher, hash))
     WITHOUT ROWID;
 CREATE TABLE rule (name TEXT PRIMARY KEY) WITHOUT ROWID;
-ALTER TABLE researcher RENAME TO researcher_without_mark;
-CREATE TABLE researcher (name TEXT PRIMARY KEY, role TEXT NOT NULL, secret TEXT NOT NULL,
-    mark TEXT NOT NULL) WITHOUT ROWID;
-INSERT INTO researcher SELECT name, role, secret, '' FROM researcher_without_mark;
-DROP TABLE researcher_without_mark;
+ALTER TABLE researcher ADD COLUMN mark TEXT NOT NULL DEFAULT '';
 DROP TABLE session;
 CREATE TABLE session (hash BLOB PRIMARY KEY, researcher TEXT NOT NULL, number INTEGER NOT NULL)
     WITHOUT ROWID;

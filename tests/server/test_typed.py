@@ -19,7 +19,7 @@ from server.console.typed import decimal_number, whole_number
         ("1,234.567", None, None),
         ("5%", None, None),
         ("-3", None, None),
-        ("٣٬٠٠٠", 3000, 3.0),
+        ("٣٬٠٠٠", 3000, 3000.0),
         ("۴٫۵", None, 4.5),
         ("１２", 12, 12.0),
         ("x٣", None, None),
