@@ -18,9 +18,10 @@ from analysis.survey.document import exact
 from analysis.survey.piping import KEYS as PIPED
 from analysis.survey.survey import FORMATS, Survey
 from analysis.survey.survey_file import MOST_ENTRIES, survey_of
+from server.cldr import language_of
 from server.editing.draft_file import toml_of
 from server.editing.reading import NAME
-from server.forms.change import harmless, in_order, lost
+from server.forms.change import harmless, in_order, look, lost
 from server.forms.entries import PROPOSED, Entry, beside_scale, entry_of, plain_id
 from server.forms.form import (
     CHANGED,
@@ -39,12 +40,14 @@ from server.forms.form import (
 from server.forms.joining import (
     asked_names,
     dissolve_grids,
+    divide_grids,
     drop,
     join,
     place_on_pages,
     take_out,
 )
 from server.forms.texts import first, retold
+from server.page_texts import LANGUAGES
 
 
 def build(form: Form, wanted: Wanted | None = None) -> Imported:
@@ -93,6 +96,7 @@ def build(form: Form, wanted: Wanted | None = None) -> Imported:
         taken.add(entry.data["id"])
         entries[place] = entry
     join(entries)
+    divide_grids([*entries.values()])
     dissolve_grids([*entries.values()])
     for place, why in _refused(form, entries):
         told[place] = _refuse(entries.pop(place).asked, why)
@@ -105,11 +109,22 @@ def build(form: Form, wanted: Wanted | None = None) -> Imported:
     for place, item in enumerate(form.items):
         if isinstance(item, PartRow):
             told[place] = _part(item, asked)
-    rows = _merged([told[place] for place in sorted(told)])
+    rows = _merged([*_of_survey(form), *(told[place] for place in sorted(told))])
     questions = sum(entry.asked.kind != NOTE for entry in entries.values())
     possible = tuple(one for one in found if one.place in entries or one.lacks_bounds)
     toml = _toml(form, entries.values()) if questions else ""
     return Imported(toml, rows, questions, possible)
+
+
+def _of_survey(form: Form) -> Iterator[Row]:
+    """Yield what somebody has to look at in the survey itself."""
+    if not form.has_title:
+        told = look("it has no title, so respondents read the file's name")
+        yield Row("title", "", "survey", CHANGED, (told,))
+    silent = [tag for tag in form.languages if language_of(tag) not in LANGUAGES]
+    if silent:
+        told = look(f"the page's own words are in English for {', '.join(silent)}")
+        yield Row("languages", "", "survey", CHANGED, (told,))
 
 
 def _part(part: PartRow, asked: Set[str]) -> Row:

@@ -29,6 +29,8 @@ class Entry:
     values: Mapping[str, str] = field(default_factory=dict)
     #: Of these values, too, for which respondents leave a scale out.
     outside: Mapping[str, str] = field(default_factory=dict)
+    #: Whether whoever leaves the scale out means just the one value of these.
+    is_exact: bool = False
     changes: list[Change] = field(default_factory=list)
 
     #: Whether a condition is left out, so that it is asked of people whom it does not concern.
@@ -179,7 +181,9 @@ def _take_apart(entry: Entry) -> None:
     if beside:
         labels = [f"“{first(text)}” ({value})" for value, text in asked.options if value in beside]
         are = "is no point: it means" if len(labels) == 1 else "are no points: they mean"
-        also = ", so it is not required" if asked.keys.pop("required", False) else ""
+        was_required = asked.keys.pop("required", False)
+        also = ", so it is not required" if was_required else ""
+        entry.is_exact = was_required and len(beside) == 1
         entry.changes.append(look(f"{' and '.join(labels)} {are} to give no answer{also}"))
         asked.options = [option for option in asked.options if option[0] not in beside]
     ordered = in_order(asked.options)

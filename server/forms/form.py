@@ -322,6 +322,8 @@ class Form:
     items: list[Asked | PartRow | Row] = field(default_factory=list)
     languages: Sequence[str] = ()
     study: Mapping[str, Any] = field(default_factory=dict)
+    #: Whether the source has the title; otherwise it is the file's name.
+    has_title: bool = True
     #: The headings that the questions stand under, from the outside in, and the page's number.
     headings: list[Any] = field(default_factory=list)
     page: int = 0

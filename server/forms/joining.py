@@ -1,14 +1,14 @@
 """What questions of another tool's form have to do with each other: conditions, grids and pages."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
-from analysis.core.domain import NONE
+from analysis.core.domain import NO_ANSWER, NONE
 from analysis.survey.logic import written
 from analysis.survey.piping import KEYS as PIPED
-from server.forms.change import look, lost
+from server.forms.change import Change, look, lost
 from server.forms.conditions import ALWAYS, NEVER, Untold, in_our_terms, joined
 from server.forms.entries import Entry
 from server.forms.texts import answers_in, retold
@@ -71,6 +71,7 @@ def _add_conditions(entry: Entry, earlier: Mapping[str, Entry], before: Entry | 
             entry.ask_all(condition.text, error)
             continue
         entry.changes += map(look, dict.fromkeys(notes))
+        entry.changes += _not_told_apart(tree, earlier)
         if tree == NEVER:
             entry.ask_all(condition.text, "it can never be true with the answers that are imported")
         elif tree != ALWAYS:
@@ -80,6 +81,20 @@ def _add_conditions(entry: Entry, earlier: Mapping[str, Entry], before: Entry | 
         entry.data["namely"] = option
     elif trees:
         entry.data["shows_if"] = written(joined("and", trees))
+
+
+def _not_told_apart(tree: list[Any], earlier: Mapping[str, Entry]) -> Iterator[Change]:
+    """Yield what a condition on no answer asks of people who gave different ones in the source."""
+    first, *rest = tree
+    if first in ("and", "or", "not"):
+        for part in rest:
+            yield from _not_told_apart(part, earlier)
+    elif rest[1] == NO_ANSWER:
+        known = next(entry for entry in earlier.values() if entry.data["id"] == rest[0])
+        if known.outside and not known.is_exact:
+            values = ", ".join(known.outside)
+            told = f"answers to {rest[0]} with the codes {values} and no answer are one here"
+            yield lost(f"{told}, so other people are asked")
 
 
 def _namely(entry: Entry, trees: list[list[Any]], before: Entry | None) -> str | None:
@@ -102,6 +117,28 @@ def _namely(entry: Entry, trees: list[list[Any]], before: Entry | None) -> str |
     name, option = rest
     is_option = name == before.data["id"] and option in {*before.values.values()} - {NONE}
     return str(option) if is_option else None
+
+
+def divide_grids(entries: list[Entry]) -> None:
+    """Let a grid under another heading than the one above it be another grid, also of one text.
+
+    Rows of the same text that follow each other are one grid. So the heading becomes a part of it.
+    """
+    texts = [entry.data.get("matrix") for entry in entries]
+    heading: Any = None
+    for place, (text, entry) in enumerate(zip(texts, entries, strict=True)):
+        if text is None or place == 0 or texts[place - 1] != text:
+            heading = None
+            continue
+        before, now = (
+            _joined_headings(one.asked.headings) for one in entries[place - 1 : place + 1]
+        )
+        if now != before:
+            heading = now
+        elif entry.asked.page > entries[place - 1].asked.page:
+            entry.changes.append(look("it is on the page of the grid that it belongs to"))
+        if heading is not None:
+            entry.data["matrix"] = _joined_headings([heading, text])
 
 
 def dissolve_grids(entries: list[Entry]) -> None:

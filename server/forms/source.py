@@ -59,6 +59,10 @@ class Given(Mapping[str, Any]):
         self._unread.pop(key, None)
         return value
 
+    def peek(self, key: str) -> Any:
+        """Return a value, or None, without having read it."""
+        return self._content.get(key)
+
     def __contains__(self, key: object) -> bool:
         return key in self._content
 
@@ -144,13 +148,14 @@ class Declared:
         The name of a file in ``server/forms/declared``. Its table `harmless` has reasons, each with
         the keys by the names of their parts; ``key=value`` is harmless with this value alone.
         `look`, `lost` and `slight` have words by names and keys. Everything else is lost, or to be
-        looked at if `unknown` says so.
+        looked at if `unknown` says so, in the words that `usual` has for its part.
     """
 
     def __init__(self, tool: str) -> None:
         file = resources.files("server.forms") / "declared" / f"{tool}.toml"
         tables = tomllib.loads(file.read_text())
         self._usual = look if tables.get("unknown") == "look" else lost
+        self._usual_words = tables.get("usual", {})
         self.harmless = {
             f"{part}.{key}": reason
             for reason, parts in tables.get("harmless", {}).items()
@@ -184,7 +189,10 @@ class Declared:
     def _told(self, name: str, values: list[str]) -> Change:
         change, words = self._words.get(name, (self._usual, ""))
         more = f" and {len(values) - 1} more" if len(values) > 1 else ""
-        return change(f"{words or name.rpartition('.')[2]} {values[0]}{more} is left out")
+        key = name.removeprefix(f"{name.partition('.')[0]}.")
+        value = f"{values[0]}{more}"
+        usual = self._usual_words.get(name.partition(".")[0], "{} {}")
+        return change(f"{f'{words} {value}' if words else usual.format(key, value)} is left out")
 
     def going_with(self, part: Given) -> tuple[Change, ...]:
         """Return what nobody has read of a part that is refused, by its keys alone."""

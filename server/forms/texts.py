@@ -1,9 +1,11 @@
 """Texts of other tools as plain texts, and their languages as tags."""
 
 import re
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import unescape
+from importlib import resources
 from typing import Any
 from unicodedata import category
 
@@ -32,6 +34,10 @@ _ENDS = {
 _BREAK = re.compile(r"<\s*(br|/p|/div|/li|/h\d)\s*/?>", re.I)
 #: Only a tag with an end: see `_without_tags`.
 _TAG = re.compile(r"<[a-zA-Z/!][^>]*>")
+#: Other names between angle brackets are words of the author.
+_HTML = frozenset(
+    tomllib.loads((resources.files("server.forms") / "html.toml").read_text())["tags"]
+)
 
 
 def tag_of(language: str) -> str | None:
@@ -77,7 +83,13 @@ def _without_hidden(text: str) -> str:
 def _without_tags(text: str) -> str:
     """Return a text without tags; behind the last ">" no tag has an end, and none is looked for."""
     last = text.rfind(">") + 1
-    return _TAG.sub("", text[:last]) + text[last:]
+    return _TAG.sub(_without_html, text[:last]) + text[last:]
+
+
+def _without_html(tag: re.Match[str]) -> str:
+    name = tag[0][1:-1].lstrip("/").split()[:1]
+    is_html = name and name[0].rstrip("/").lower() in _HTML
+    return "" if is_html or not name else tag[0]
 
 
 _MARKDOWN = MarkdownIt("zero", {"html": False}).enable(["link", "emphasis", "escape"])
@@ -99,7 +111,7 @@ def unmarked(text: str, keeps_links: bool) -> tuple[str, bool]:
             address = str(token.attrGet("href") or "") if token.type == "link_open" else address
             is_lost |= token.type == "link_open" and not keeps_links
             written.append(token.content)
-        lines.append("".join(written))
+        lines.append("".join(written).replace("**", ""))
     return "\n".join(lines), is_lost
 
 

@@ -55,6 +55,11 @@ def rendered(text: str, part: int | None = None) -> Markup:
     return Markup(html if part is None else _beginning_and_rest(html)[part])
 
 
+def in_lines(html: Markup) -> Markup:
+    """Return the HTML of a text with the line breaks that its author typed."""
+    return Markup(str(html).replace("\n", "\n<br>"))
+
+
 def linked(text: str, is_conditional: bool) -> Markup:
     """Return the HTML of a note's text, of which only links are marked up.
 

@@ -42,7 +42,7 @@ from server.pages.browser_files import (
     integrity_of,
     modules_of,
 )
-from server.pages.markdown import linked, rendered
+from server.pages.markdown import in_lines, linked, rendered
 
 #: From this many options on, there is a field to search them: a phone shows some ten at a time.
 _LONG_LIST = 13
@@ -128,6 +128,7 @@ class Pages:
         self._templates.filters |= {
             "linked": linked,
             "markdown": rendered,
+            "in_lines": in_lines,
             "pieces": pieces,
         }
         self._templates.policies["json.dumps_kwargs"] = {"sort_keys": False}

@@ -191,7 +191,7 @@ def test_cells_without_a_title_are_named() -> None:
     sheet = [["type", "name", "label", "", "label"], ["text", "a", "A", "B", "C"]]
     rows = {row.name: row for row in read_form(workbook(survey=sheet, more=sheet), "a.xlsx").rows}
     assert rows["a"].outcome == "changed"
-    for left in ("column 4 B is left out", "column 5 C is left out"):
+    for left in ("“column 4” (B) is left out", "“column 5” (C) is left out"):
         assert left in rows["a"].detail
     assert "the sheet more is not read; with it: type, name" in rows[""].detail
 

@@ -28,7 +28,7 @@ def questions(found: Imported) -> dict[str, Any]:
 
 
 def told_of(found: Imported, name: str) -> Row:
-    return next(row for row in found.rows if row.name == name)
+    return next(row for row in found.rows if row.name == name and row.type != "survey")
 
 
 def test_labels_without_a_language_are_in_the_first_one() -> None:
@@ -44,6 +44,9 @@ def test_labels_without_a_language_are_in_the_first_one() -> None:
     found = read_rows(both)
     # Nobody said which language that is.
     assert questions(found)["a"]["text"] == {"qaa": "Hay?", "en": "Hi?", "fr": "Salut ?"}
+    assert "without a language are taken for “qaa”" in told_of(found, "").detail
+    found = read_rows("type | name | label | label::Français\ntext | a | Hi? | Salut ?")
+    assert questions(found)["a"]["text"] == {"en": "Hi?", "fr": "Salut ?"}
 
 
 def test_a_form_in_one_language_keeps_it() -> None:
@@ -190,6 +193,73 @@ def test_who_somebody_is_and_unknown_columns_are_named() -> None:
     survey = """type | name | label | body::x | appearance | media::image::English (en)
         text | a | What is your full name? | y | odd | a.png"""
     row = told_of(read_rows(survey), "a")
-    for told in ("full name”", "body/x y is left out", "odd odd is left out", "its image a.png"):
+    for told in (
+        "full name”",
+        "“body/x” (y) is left out",
+        "appearance odd is left out",
+        "its image a.png",
+    ):
         assert told in row.detail
     assert row.weight == "lost"
+
+
+def test_a_condition_on_one_of_several_answers_beside_a_scale_asks_others() -> None:
+    survey = """type | name | label | appearance | required | relevant
+        select_one s | one | How often? | likert | yes |
+        select_one s2 | two | And then? | likert | yes |
+        select_one yn | why | Why? | | | ${one} = '77'
+        select_one yn | who | Who? | | | ${two} = '77'"""
+    options = """list_name | name | label
+        s | 1 | never
+        s | 2 | often
+        s | 77 | No sabe
+        s | 88 | No contesta
+        s2 | 1 | never
+        s2 | 2 | often
+        s2 | 77 | No sabe
+        yn | a | A
+        yn | b | B"""
+    found = read_rows(survey, options)
+    assert questions(found)["why"]["shows_if"] == "one = 'no-answer'"
+    assert "with the codes 77, 88 and no answer are one here" in told_of(found, "why").detail
+    assert (told_of(found, "why").weight, told_of(found, "who").weight) == ("lost", "")
+
+
+def test_a_filter_of_options_and_a_missing_title_are_named() -> None:
+    survey = """type | name | label | choice_filter
+        select_one s | one | Where? | region = 'x'"""
+    options = """list_name | name | label | region
+        s | 1 | A | x
+        s | 2 | B | y"""
+    found = read_rows(survey, options)
+    assert "the filter of its options, region = 'x' is left out" in told_of(found, "one").detail
+    assert told_of(found, "1").outcome == "imported"
+    assert found.rows[0].detail == "it has no title, so respondents read the file's name"
+
+
+def test_grids_of_one_text_under_different_headings_stay_apart() -> None:
+    survey = "\n".join(
+        ["type | name | label | appearance"]
+        + [
+            line
+            for group in ("Mother", "Father")
+            for line in (
+                f"begin_group | {group} | Your {group.lower()} | field-list",
+                f"select_one s | {group}head | How true is it? | label",
+                f"select_one s | {group}a | She or he listens | list-nolabel",
+                f"select_one s | {group}b | She or he helps | list-nolabel",
+                "end_group | | |",
+            )
+        ]
+    )
+    found = read_rows(survey, "list_name | name | label\ns | 1 | No\ns | 2 | A bit\ns | 3 | Very")
+    asked = questions(found)
+    assert [*asked] == ["mothera", "motherb", "fathera", "fatherb"]
+    assert asked["motherb"]["matrix"] == "How true is it?"
+    assert asked["fatherb"]["matrix"] == "Your father – How true is it?"
+    assert (asked["fathera"]["section"], asked["fathera"]["new_page"]) == ("Your father", True)
+
+
+def test_words_between_angle_brackets_stay_unless_they_are_html() -> None:
+    found = read_rows("type | name | label\ntext | a | <b>Is</b> <TRAINER> <br/>**good **?")
+    assert questions(found)["a"]["text"] == "Is <TRAINER> \ngood ?"

@@ -135,7 +135,7 @@ def test_answers_beside_a_scale_are_kept_as_points_if_somebody_says_so(
         files = [(io.BytesIO("\n".join(lines).encode()), f"form{is_kept:d}.csv")]
         page = post(browser, "/surveys/new", how="tool", files=files).text
         assert "Scales with answers beside them (1)" in page
-        assert "Look at it (1)" in page
+        assert "Look at it (2)" in page
         assert "is no point: it means to give no answer" in page
         sent = filled(page) | ({"whole.0": "yes"} if is_kept else {})
         answer = post(browser, "/surveys/new", **sent)
@@ -145,7 +145,7 @@ def test_answers_beside_a_scale_are_kept_as_points_if_somebody_says_so(
         assert [one["text"] if is_kept else one for one in found] == points
         told = browser.get(f"/surveys/{name}/history", **HTTPS).text
         link = f'<a href="/surveys/{name}/edit?part=question/often">How often?</a>'
-        assert ("Look at it (1)" in told, link in told) == (not is_kept, not is_kept)
+        assert ("Look at it (2)" in told, link in told) == (not is_kept, not is_kept)
 
 
 def test_only_chosen_questions_are_imported(signed_in: Browsers, store: Store) -> None:

@@ -99,11 +99,16 @@ class _Reader:
         tags = _languages(rows, settings.get("default_language", ""))
         self._languages = texts.Languages(tags, re.compile(r"\$\{([^{}\n]{1,200})\}"))
         self.form = Form(title or "Form", known, languages=self._languages.several)
+        self.form.has_title = bool(settings.get("form_title") or settings.get("title"))
+        if "" in tags and len(tags) > 1:
+            told = f"its labels without a language are taken for “{tags['']}”"
+            more = "write their language as default_language"
+            self.form.note("settings", "", "languages", look(f"{told}: {more}"))
         self._places: dict[str, list[tuple[str, str]]] = {}
         self._own = Kinds()
         self._groups: list[_Group] = []
         self._header: _Header | None = None
-        filters = " ".join(row.get("choice_filter", "") for _, row in book["survey"])
+        filters = " ".join(row.peek("choice_filter") or "" for _, row in book["survey"])
         self._filtering = {*re.findall(r"[\w-]+", filters)}
         for number, row in book.get("choices", ()):
             self._read_choice(f"choices!{number}", row)
@@ -290,7 +295,8 @@ def _languages(rows: list[Given], default: str) -> dict[str, str]:
     """Return the tag of each language of the labels by its name, the default one first.
 
     Labels without a language are in the default one. If that has no labels by its name, it is the
-    first one, unless a row has both; then it is a language of its own.
+    first one, unless a row has both; then it is a language of its own, taken for English if no
+    other one is.
     """
     columns = [[one for one in row if one.partition("::")[0] == "label"] for row in rows]
     names = dict.fromkeys(one.partition("::")[2] for each in columns for one in each)
@@ -302,7 +308,8 @@ def _languages(rows: list[Given], default: str) -> dict[str, str]:
     is_own = default not in named and any(both <= {*each} for each in columns)
     found: dict[str, str] = {}
     for at, name in enumerate([default, *ordered] if is_own else ordered):
-        tag = texts.tag_of(name) or "qa" + chr(ord("a") + at % 26)  # of private use
+        usual = "" if name or "en" in map(texts.tag_of, named) else "en"
+        tag = texts.tag_of(name) or usual or "qa" + chr(ord("a") + at % 26)  # of private use
         if tag not in found.values():
             found[name] = tag
     return found
