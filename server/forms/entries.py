@@ -74,7 +74,10 @@ def entry_of(asked: Asked, taken: Collection[str], beside: Sequence[str] = ()) -
         _ANSWERS[asked.kind](entry)
     entry.values = {**entry.values, **none}
     entry.data |= asked.keys
-    who = asks_who(asked.text) if asked.kind == "text" else ""
+    if asked.kind == "text" and asked.keys.keys().isdisjoint(("candidates", "namely")):
+        told = "it is asked as a text, of which only frequent answers are found"
+        entry.changes.append(look(told))
+    who = asked.who or (asks_who(asked.text) if asked.kind == "text" else "")
     if who:
         told = f"it seems to ask who somebody is (“{who}”)"
         entry.changes.append(look(f"{told}: leave it out, or ask something else"))

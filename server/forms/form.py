@@ -203,6 +203,8 @@ class Asked:
     headings: list[Any] = field(default_factory=list)
     #: Why a number without both bounds is refused, unless somebody gives them.
     unbounded: str = ""
+    #: What its type in the source asks of respondents that says who they are.
+    who: str = ""
 
     def count_without_bounds(self, why: str) -> None:
         """Let it ask a number whose bounds the source does not have."""

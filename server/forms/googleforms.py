@@ -21,7 +21,7 @@ from server.forms.form import (
     is_yes_no,
 )
 from server.forms.json_file import amount, is_json_of, items, parsed, table
-from server.forms.meaning import asks_who, is_none, told_in
+from server.forms.meaning import is_none, told_in
 from server.forms.source import Given
 
 #: Items and questions that ask nothing that can be randomized, and why.
@@ -264,10 +264,6 @@ def _write(asked: Asked, given: Mapping[str, Any]) -> str:
     if given.get("paragraph") is True:
         return "free prose cannot be randomized: ask a question with options instead"
     asked.kind = "text"
-    asked.look("it is asked as a text, of which only frequent answers are found")
-    who = asks_who(asked.text)
-    if who:
-        asked.look(f"it seems to ask who somebody is ({who}): leave it out, or ask something else")
     return ""
 
 

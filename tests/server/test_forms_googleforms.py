@@ -144,7 +144,7 @@ def test_each_item_is_reported() -> None:
         ("items[18]", "what is said after a wrong answer: No is left out"),
         ("items[20]", "the random order of its rows is left out"),
         ("items[20].questions[0]", "“None of the above” cannot be ticked beside others"),
-        ("items[21]", "it seems to ask who somebody is (your name)"),
+        ("items[21]", "it seems to ask who somebody is (“your name”)"),
         ("form", "that it is a quiz is left out"),
         ("form", "that it collects e-mail addresses is left out"),
     ],

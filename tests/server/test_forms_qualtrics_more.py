@@ -260,7 +260,7 @@ def test_what_is_lost_of_a_question_is_told() -> None:
     found = imported(full())
     for place, told in {
         "QID37": ("its program is left out", "its default answer ${e://Field/town} is left out"),
-        "QID37.1": ("it seems to ask who somebody is (your name)",),
+        "QID37.1": ("it seems to ask who somebody is (“your name”)",),
         "QID38": ("what the source inserts into its text (${e://Field/name}) is left out",),
         "QID39": ("its image, A house, is left out",),
         "QID40": ("its validation If q://QID40/SelectableChoice/1 is left out",

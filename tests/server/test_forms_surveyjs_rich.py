@@ -173,7 +173,7 @@ def test_everything_of_a_rich_form_is_read_or_named() -> None:
         ("pay", "“$” beside the number is left out"),
         ("since", "its highest value today() is left out"),
         ("city", "it was hidden, and is shown"),
-        ("mail", "it seems to ask who somebody is (e-mail)"),
+        ("mail", "it seems to ask who somebody is (“e-mail”)"),
         ("mail", "that nobody can answer it is left out"),
         ("grid", "the random order of its rows is left out"),
         ("grid", "its field for comments is left out"),

@@ -12,7 +12,7 @@ from server.forms.json_file import amount
 from server.forms.limesurvey.relevance import Variable, condition
 from server.forms.limesurvey.source import Part, Question, whole
 from server.forms.limesurvey.types import POINTS, REFUSED, unused
-from server.forms.meaning import asks_who, is_none, is_outside, told_in
+from server.forms.meaning import is_none, is_outside, told_in
 
 #: Relevance equations that always hold.
 NO_CONDITION = ("", "1")
@@ -314,11 +314,6 @@ class Kinds:
         if question.is_on("numbers_only"):
             return self._count_in(asked, question)
         asked.kind = "text"
-        asked.look("it is asked as a text, of which only frequent answers are found")
-        who = asks_who(asked.text)
-        if who:
-            told = f"it seems to ask who somebody is ({who}): leave it out, or ask something else"
-            asked.look(told)
         return ""
 
     def _date(self, asked: Asked, question: Question) -> str:

@@ -10,7 +10,6 @@ from server.forms import texts
 from server.forms.change import harmless
 from server.forms.form import MOST_OPTIONS, Asked, Form, PartRow, is_yes_no
 from server.forms.json_file import amount, table
-from server.forms.meaning import asks_who
 from server.forms.qualtrics.choices import (
     Choice,
     Wording,
@@ -80,14 +79,6 @@ class Kinds:
                 if both:
                     asked.look(f"its condition names two answers: {both}")
 
-    def _put(self, asked: Asked) -> None:
-        """Add a question to the form, and note if it seems to ask who somebody is."""
-        who = asks_who(asked.text) if asked.kind == "text" else ""
-        if who:
-            told = f"it seems to ask who somebody is ({who})"
-            asked.look(f"{told}: leave it out, or ask something else")
-        self.form.put(asked)
-
     def _choose(self, asked: Asked, question: Mapping[str, Any]) -> str:
         selector = str(question.get("Selector", ""))
         choices = self.wording.choices(asked, question)
@@ -95,7 +86,7 @@ class Kinds:
             asked.kind = "scale"
             asked.options = [(str(number), str(number)) for number in range(11)]
             asked.explain_ends(self._ends(asked, question, [*range(11)]))
-            self._put(asked)
+            self.form.put(asked)
             return ""
         many = selector.startswith("MA") or selector == "MSB"
         if not many and not selector.startswith(("SA", "DL", "SB")):
@@ -114,10 +105,10 @@ class Kinds:
             stays.add(set_none(asked, choices))
             self._limit(asked, question, len(choices))
         set_order(asked, question, "options", None if asked.kind == "yes-no" else stays)
-        self._put(asked)
+        self.form.put(asked)
         if has_field:
             option, label = typed[0].value, typed[0].text
-            self._put(asked.namely(option, label, f"{asked.name}-{option}"))
+            self.form.put(asked.namely(option, label, f"{asked.name}-{option}"))
         else:
             lose_typed(asked, choices)
         lose_conditions(asked, choices)
@@ -140,7 +131,7 @@ class Kinds:
         set_order(asked, question, "items", ())
         lose_typed(asked, choices)
         lose_conditions(asked, choices)
-        self._put(asked)
+        self.form.put(asked)
         return ""
 
     def _show(self, asked: Asked, question: Mapping[str, Any]) -> str:
@@ -150,7 +141,7 @@ class Kinds:
         image, shown = question.get("Graphics"), question.get("GraphicsDescription")
         if image:
             asked.lose(f"its image, {shown or image}, is left out")
-        self._put(asked)
+        self.form.put(asked)
         return ""
 
     def _slide(self, asked: Asked, question: Mapping[str, Any]) -> str:
@@ -216,7 +207,6 @@ class Kinds:
             return (
                 f"an answer of type {content.removeprefix('Valid')[:20]} identifies, or is no text"
             )
-        asked.look("it is asked as a text, of which only frequent answers are found")
         return self._ask_rows(asked, question, "text", [], {})
 
     def _read_matrix(self, asked: Asked, question: Mapping[str, Any]) -> str:
@@ -291,7 +281,7 @@ class Kinds:
             self.ask_if(row, choice.part)
             lose_typed(row, [choice])
             self.form.headings.append(None if is_grid else asked.text)
-            self._put(row)
+            self.form.put(row)
             self.form.headings.pop()
         return ""
 
@@ -311,7 +301,7 @@ class Kinds:
             elif row.label not in (texts.first(asked.text), row.key):
                 asked.keys.setdefault("help", row.text)
         asked.explain_ends(ends or {})
-        self._put(asked)
+        self.form.put(asked)
 
 
 _READERS: Mapping[str, Callable[[Kinds, Asked, Mapping[str, Any]], str]] = {

@@ -9,7 +9,7 @@ from server.forms import texts
 from server.forms.change import Change
 from server.forms.form import Asked, is_yes_no, phrases
 from server.forms.json_file import amount, items, table
-from server.forms.meaning import asks_who, is_none, is_outside, told_in
+from server.forms.meaning import is_none, is_outside, told_in
 
 _ONE = ("radiogroup", "dropdown", "buttongroup")
 _SEVERAL = ("checkbox", "tagbox")
@@ -225,10 +225,7 @@ class Kinds:
         self._suggest(asked, element.get("dataList"))
         hint = str(element.get("autocomplete", ""))
         mail = "e-mail" if self._of_rules("email") else ""
-        who = asks_who(asked.text) or mail or hint
-        if who not in ("", "off", "on"):
-            told = "leave it out, or ask something else"
-            asked.look(f"it seems to ask who somebody is ({who}): {told}")
+        asked.who = mail or ("" if hint in ("off", "on") else hint)
         return ""
 
     def _suggest(self, asked: Asked, given: Any) -> None:
@@ -236,7 +233,6 @@ class Kinds:
         listed = table(given)
         found = [str(one) for one in items(listed.get("default") or given if listed else given)]
         if not found:
-            asked.look("it is asked as a text, of which only frequent answers are found")
             return
         plain = {normalized(one) for one in found}
         fits = 2 <= len(plain) == len(found) <= _MOST_SUGGESTIONS and "" not in plain

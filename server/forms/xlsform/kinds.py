@@ -45,7 +45,6 @@ class Kinds:
             if looks(row, "multiline", "multi-line"):
                 return "free prose cannot be randomized: ask a question with options instead"
             asked.kind = "text"
-            asked.look("it is asked as a text, of which only frequent answers are found")
             if "constraint" in row:
                 asked.lose(f"the constraint {row['constraint']} is left out")
             return ""
