@@ -67,29 +67,19 @@ def build(form: Form, wanted: Wanted | None = None) -> Imported:
             told[place] = item
         if not isinstance(item, Asked):
             continue
-        lacks = bool(item.unbounded)
-        if lacks and place in wanted.bounds:
+        if item.unbounded and place in wanted.bounds:
             item.keys |= wanted.bounds[place]
             item.changes.append(harmless("its bounds were given when it was imported"))
-            lacks = False
+            item.unbounded = ""
         beside = beside_scale(item) if item.kind == "scale" else []
         labels = ", ".join(first(text) for value, text in item.options if value in beside)
-        found.append(Found(place, item.row, first(retold(item.text)), item.kind, lacks, labels))
-        if wanted.kept is not None and place not in wanted.kept:
-            told[place] = _refuse(item, "it was left out when the form was imported")
-            continue
-        if lacks:
-            told[place] = _refuse(item, item.unbounded)
-            continue
-        if len(entries) >= MOST_ENTRIES:
-            more = f"a survey has at most {MOST_ENTRIES} questions and notes"
-            told[place] = _refuse(item, more)
-            continue
-        if len(item.options) > MOST_OPTIONS:
-            told[place] = _refuse(item, f"it has more than {MOST_OPTIONS:,} options")
-            continue
-        entry = entry_of(item, taken, [] if place in wanted.whole else beside)
-        why = _mistake(form, entry)
+        text = first(retold(item.text))
+        found.append(Found(place, item.row, text, item.kind, bool(item.unbounded), labels))
+        is_wanted = wanted.kept is None or place in wanted.kept
+        why = _why_not(item, len(entries)) if is_wanted else _UNWANTED
+        if not why:
+            entry = entry_of(item, taken, [] if place in wanted.whole else beside)
+            why = _mistake(form, entry)
         if why:
             told[place] = _refuse(item, why)
             continue
@@ -125,6 +115,22 @@ def _of_survey(form: Form) -> Iterator[Row]:
     if silent:
         told = look(f"the page's own words are in English for {', '.join(silent)}")
         yield Row("languages", "", "survey", CHANGED, (told,))
+
+
+_UNWANTED = "it was left out when the form was imported"
+
+
+def _why_not(item: Asked, number: int) -> str:
+    """Return why a question cannot be one more than so many others; "" if it may be."""
+    if item.unbounded:
+        return item.unbounded
+    if number >= MOST_ENTRIES:
+        return f"a survey has at most {MOST_ENTRIES} questions and notes"
+    if len(item.options) > MOST_OPTIONS:
+        return f"it has more than {MOST_OPTIONS:,} options"
+    asked = item.owner or item
+    has_few = asked.kind in ("choice", "choices", "rank", "scale") and len(asked.options) < 2
+    return "it has fewer than two options" if has_few else ""
 
 
 def _part(part: PartRow, asked: Set[str]) -> Row:

@@ -203,6 +203,8 @@ class Asked:
     headings: list[Any] = field(default_factory=list)
     #: Why a number without both bounds is refused, unless somebody gives them.
     unbounded: str = ""
+    #: The question of whose option it is the text.
+    owner: "Asked | None" = None
     #: What its type in the source asks of respondents that says who they are.
     who: str = ""
 
@@ -244,7 +246,8 @@ class Asked:
             "answers are found"
         )
         keys = {"namely": option}
-        return Asked(self.row, name, self.type, "text", text, keys, changes=[look(told)])
+        changes = [look(told)]
+        return Asked(self.row, name, self.type, "text", text, keys, changes=changes, owner=self)
 
     def explain_ends(self, ends: Mapping[str, Any]) -> None:
         """Say in the help what the first and the last point of a scale mean, by their labels."""

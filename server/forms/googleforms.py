@@ -198,9 +198,8 @@ class _Reader:
         columns, rows = table(grid.get("columns")), items(group.get("questions"))
         is_scale = columns.get("type") != "CHECKBOX"
         options = _options(columns)
-        if len(options) < 2 or not rows:
-            lacking = "it has no rows" if not rows else "it has fewer than two columns"
-            self._form.refuse(place, title[:60], "grid", lacking)
+        if not rows:
+            self._form.refuse(place, title[:60], "grid", "it has no rows")
             return
         random = lost("the random order of its rows is left out")
         changes = (random,) if grid.get("shuffleQuestions") is True else ()
@@ -247,8 +246,6 @@ def _choose(asked: Asked, given: Mapping[str, Any]) -> str:
     asked.kind = "choices" if given.get("type") == "CHECKBOX" else "choice"
     asked.none = _none(asked.options)
     has_other = any(table(one).get("isOther") is True for one in items(given.get("options")))
-    if len(asked.options) + has_other < 2:
-        return "it has fewer than two options"
     bare = len(items(given.get("options"))) - len(asked.options) - has_other
     if bare > 0:
         asked.lose(f"{bare} options without words are left out")

@@ -129,8 +129,6 @@ class Kinds:
 
     def _finish(self, asked: Asked, question: Question) -> str:
         """Add a question with options, in a random order if it has one, and with another answer."""
-        if len(asked.options) + question.has_other < 2:
-            return "it has fewer than two options"
         orders = [question.attribute(key) for key in ("answer_order", "subquestion_order")]
         if question.is_on("random_order") or "random" in orders:
             asked.keys["random_order"] = True

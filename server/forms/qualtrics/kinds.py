@@ -91,8 +91,8 @@ class Kinds:
         many = selector.startswith("MA") or selector == "MSB"
         if not many and not selector.startswith(("SA", "DL", "SB")):
             return f"a choice of the type {selector[:40] or '(none)'} is not known here"
-        if len(choices) < 2:
-            return "it has fewer than two options"
+        if not choices:
+            return "it has no options"  # but for those that it carries forward
         self.answers.values[asked.row] = {one.key: one.value for one in choices}
         asked.options = [(one.value, one.text) for one in choices]
         asked.kind = "choices" if many else "choice"
@@ -126,8 +126,6 @@ class Kinds:
     def _rank(self, asked: Asked, question: Mapping[str, Any]) -> str:
         choices = self.wording.choices(asked, question)
         asked.kind, asked.options = "rank", [(one.value, one.text) for one in choices]
-        if len(choices) < 2:
-            return "it has fewer than two items"
         set_order(asked, question, "items", ())
         lose_typed(asked, choices)
         lose_conditions(asked, choices)
@@ -216,9 +214,8 @@ class Kinds:
         if kind is None:
             return "a table of this kind is not asked: ask each row by itself"
         answers = self.wording.choices(asked, question, "Answers")
-        if not 2 <= len(answers) <= MOST_OPTIONS:
-            few = len(answers) < 2
-            return f"it has {'fewer than two' if few else f'more than {MOST_OPTIONS:,}'} columns"
+        if len(answers) > MOST_OPTIONS:
+            return f"it has more than {MOST_OPTIONS:,} columns"
         lose_typed(asked, answers)
         lose_conditions(asked, answers)
         if kind == "choices":
@@ -296,8 +293,8 @@ class Kinds:
             if is_bipolar and ":" in row.label:
                 left = _retold(row.text, lambda left, _: left)
                 right = _retold(row.text, lambda _, right: right)
-                points = [texts.first(text) for _, text in (asked.options[0], asked.options[-1])]
-                ends = dict(zip(points, (left, right), strict=True))
+                points = [texts.first(text) for _, text in asked.options]
+                ends = dict(zip(points[:1] + points[-1:], (left, right), strict=False))
             elif row.label not in (texts.first(asked.text), row.key):
                 asked.keys.setdefault("help", row.text)
         asked.explain_ends(ends or {})

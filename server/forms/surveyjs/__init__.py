@@ -299,8 +299,6 @@ class _Reader:
         why = "" if rows else "it has no rows"
         if cells not in ("radio", "checkbox"):
             why = f"cells of type {str(cells)[:20]} cannot be randomized"
-        elif len(points) < 2:
-            why = "it has fewer than two columns"
         if why:
             self._kinds.changes()
             self.form.claim(place, element)

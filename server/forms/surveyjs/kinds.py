@@ -109,8 +109,6 @@ class Kinds:
         added = [*self._added(element)] if kind in SPECIAL else []
         self.exclude(asked, given, added)
         asked.options += added
-        if len(asked.options) + (kind in SPECIAL and is_on(element, "showOtherItem")) < 2:
-            return "it has fewer than two options"
         order = element.get("choicesOrder")
         if order == "random":
             asked.keys["random_order"] = True
@@ -191,8 +189,6 @@ class Kinds:
             points = [(str(one), str(one)) for one in range(low, high + 1, step)]
             if element.keys().isdisjoint(("rateMin", "rateMax")) and len(points) != 5:
                 asked.look(f"it has {len(points)} points; the tool shows 5 without their ends")
-        if len(points) < 2:
-            return "it has fewer than two rates"
         if element.get("rateType") == "smileys":
             asked.look("its faces are numbers, and are asked as numbers")
         asked.kind, asked.options = "scale", points

@@ -71,12 +71,9 @@ class Kinds:
         if not options:
             return f"its list of options {label[:40] or '(no name)'} is not in the sheet choices"
         options = [*options]
-        if len(options) < 2:
-            if any(word.startswith("search(") for word in row.get("appearance", ())):
-                return (
-                    "its options are searched in a file of its own: put them into the sheet choices"
-                )
-            return f"its list {label} has only one option: a question needs two"
+        is_searched = any(word.startswith("search(") for word in row.get("appearance", ()))
+        if is_searched and len(options) < 2:
+            return "its options are searched in a file of its own: put them into the sheet choices"
         self.used.setdefault(label, []).append(asked.row)
         if many != "choice" or has_other:
             asked.kind = many
