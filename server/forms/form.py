@@ -335,10 +335,10 @@ class Form:
     #: The parts of the file that have a row of their own, with this row.
     claimed: list[tuple[str, Given]] = field(default_factory=list)
 
-    def put(self, asked: Asked) -> None:
-        """Add a question or note, on its page and under its headings."""
+    def put(self, asked: Asked, under: Any = None) -> None:
+        """Add a question or note, on its page and under its headings, and under one of its own."""
         asked.page = self.page
-        asked.headings = [one for one in self.headings if one]
+        asked.headings = [one for one in (*self.headings, under) if one]
         self.items.append(asked)
 
     def refuse(self, row: str, name: str, kind: str, why: str) -> None:

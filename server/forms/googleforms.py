@@ -129,10 +129,10 @@ class _Reader:
             why = _REFUSED.get(kind, f"the item {kind[:30] or '(none)'} is not known here")
             self._form.refuse(place, title[:60], kind, why)
 
-    def _put(self, asked: Asked) -> None:
+    def _put(self, asked: Asked, under: str | None = None) -> None:
         """Add a question or note, which is not asked of those who skip its section."""
         asked.conditions = [*self._conditions]
-        self._form.put(asked)
+        self._form.put(asked, under)
 
     def _named(self, *titles: str) -> str:
         """Return a name that no other question has, since conditions name questions."""
@@ -215,9 +215,7 @@ class _Reader:
             over = f"{title} ({about})" if title and about else title or about or "–"
             if is_scale:
                 asked.keys["matrix"] = over
-            self._form.headings.append(None if is_scale else over)
-            self._put(asked)
-            self._form.headings.pop()
+            self._put(asked, None if is_scale else over)
 
 
 def _kind(question: Mapping[str, Any]) -> str:

@@ -179,7 +179,6 @@ class Kinds:
             asked.look("its points are LimeSurvey's own, in English")
         self._be_asked_by(rows, asked)
         is_grid = len(rows) > 1
-        self.form.headings += [] if is_grid else [asked.text]
         for scale in scales:
             over = asked.text
             if len(scales) > 1:
@@ -203,8 +202,7 @@ class Kinds:
                     row.look("its text has the words at both of its ends")
                 known = f"{part.code}_{scale}" if len(scales) > 1 else part.code
                 self._know(question, row, known)
-                self.form.put(row)
-        del self.form.headings[1:]
+                self.form.put(row, None if is_grid else asked.text)
         return ""
 
     def _row(self, asked: Asked, part: Part, question: Question, suffix: str = "") -> Asked:
@@ -238,7 +236,6 @@ class Kinds:
         if not question.subquestions:
             return "it has no rows"
         self._be_asked_by(question.subquestions, asked)
-        self.form.headings.append(asked.text)
         for part in question.subquestions:
             row = self._row(asked, part, question)
             ends: list[Any] = []
@@ -252,8 +249,7 @@ class Kinds:
             if ends and "min" in row.keys:
                 row.explain_ends(dict(zip((row.keys["min"], row.keys["max"]), ends, strict=False)))
             self._know(question, row, part.code)
-            self.form.put(row)
-        self.form.headings.pop()
+            self.form.put(row, asked.text)
         return ""
 
     def _be_asked_by(self, rows: Sequence[Part], asked: Asked) -> None:

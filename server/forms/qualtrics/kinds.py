@@ -277,9 +277,7 @@ class Kinds:
                 row.text = _retold(choice.text, lambda left, right: f"{left} – {right}")
             self.ask_if(row, choice.part)
             lose_typed(row, [choice])
-            self.form.headings.append(None if is_grid else asked.text)
-            self.form.put(row)
-            self.form.headings.pop()
+            self.form.put(row, None if is_grid else asked.text)
         return ""
 
     def _ask_row(

@@ -276,7 +276,7 @@ class _Reader:
                 self._read_elements(f"{asked.row}.choices[{number}]", choice)
         self._conditions = before
 
-    def _finish(self, asked: Asked, element: Given) -> None:
+    def _finish(self, asked: Asked, element: Given, under: Any = None) -> None:
         """Add what all kinds have: page and heading, condition, and what is left out."""
         asked.conditions = [*self._conditions]
         text = str(element.get("visibleIf") or "")
@@ -290,7 +290,7 @@ class _Reader:
         locked, more = _locked(element)
         asked.conditions += locked
         asked.changes += [*more, *self._common(element)]
-        self.form.put(asked)
+        self.form.put(asked, under)
 
     def _read_matrix(self, place: str, name: str, element: Given) -> None:
         """Read the rows of a matrix: each is a scale of the same points."""
@@ -320,8 +320,7 @@ class _Reader:
             else:
                 asked.keys["matrix"] = over
             self._kinds.exclude(asked, element.get("columns"), [])
-            self.form.headings.append(over if cells == "checkbox" else None)
-            self._finish(asked, one)
+            self._finish(asked, one, over if cells == "checkbox" else None)
             if shown and not one.get("visibleIf"):  # which comes before that of all rows
                 quoted = value.replace("\\", "\\\\").replace("'", "\\'")
                 told = shown.replace("{item}", f"'{quoted}'")
@@ -329,7 +328,6 @@ class _Reader:
             if is_on(element, "eachRowRequired"):
                 asked.keys["required"] = True
             self._known[asked.name.lower()] = asked
-            self.form.headings.pop()
         self._close(before)
 
 

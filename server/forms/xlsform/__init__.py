@@ -282,9 +282,7 @@ class _Reader:
         header.rows.append(asked.row)
         if asked.kind == "scale":
             asked.keys["matrix"] = header.text
-        self.form.headings.append(None if asked.kind == "scale" else header.text)
-        self.form.put(asked)
-        self.form.headings.pop()
+        self.form.put(asked, None if asked.kind == "scale" else header.text)
 
     def _add_other(self, asked: Asked) -> None:
         languages = self._languages.several
