@@ -11,7 +11,7 @@ from analysis.survey.document import ID
 from server.editing.draft_file import free_id, id_of
 from server.forms.change import Change, harmless, look, lost
 from server.forms.form import Asked, phrases
-from server.forms.meaning import asks_who, in_order, is_none, outside
+from server.forms.meaning import asks_who, in_order, outside
 from server.forms.texts import answers_in, first, retold
 
 #: The ε of every question that is imported, until its author chooses another.
@@ -95,20 +95,21 @@ def entry_of(asked: Asked, taken: Collection[str], beside: Sequence[str] = ()) -
 def _without_none(entry: Entry) -> Mapping[str, str]:
     """Take the option out of choices that means "None of these", and return what its value is."""
     asked = entry.asked
-    by_words = (option for option in asked.options if is_none(option[1]))
-    none = asked.none or next(by_words, None)
-    if asked.kind != "choices" or none is None:
+    none = asked.none if len(asked.options) > 2 else None  # a question needs two options
+    alone = {*asked.alone} if asked.kind == "choices" else set[str]()
+    for value, text in asked.options:
+        if value in alone and (value, text) != none:
+            entry.changes.append(lost(f"that “{first(text)}” excludes all others is left out"))
+    if none is None:
         return {}
     value, text = none
-    others = [option for option in asked.options if option[0] != value]
-    if len(others) < 2:
-        return {}  # a question needs two options
+    others = [option for option in asked.options if option != none]
     asked.options = others
     if "at_most" in asked.keys:
         asked.keys["at_most"] = min(asked.keys["at_most"], len(others))
     if text != phrases([*text] if isinstance(text, dict) else (), "question.none"):
         entry.data["none"] = text
-    change = harmless if asked.none else look
+    change = harmless if value in alone else look
     entry.changes.append(change(f"“{first(text)}” cannot be ticked beside others"))
     return {value: NONE}
 

@@ -7,6 +7,7 @@ from typing import Any
 from analysis.core.errors import SurveyError
 from server.forms.change import HARMLESS, Change, in_order, look, lost, weight_of
 from server.forms.conditions import Untold
+from server.forms.meaning import is_none, is_outside
 from server.forms.source import Declared, Given
 from server.page_texts import languages_of
 
@@ -174,9 +175,8 @@ class Asked:
         both values, yes first, unless they are yes and no.
     conditions : list of Condition
         All of these must hold for the question to be asked.
-    none : tuple of str and text, optional
-        Of choices: the option that excludes all others since none of them is true, as the page's
-        own "None of these" does.
+    alone : sequence of str
+        Of choices: the values of the options that exclude all others in the source.
     page : int
         The number of its page; a new one begins where it is larger than before.
     headings : list
@@ -198,7 +198,7 @@ class Asked:
     conditions: list[Condition] = field(default_factory=list)
     changes: list[Change] = field(default_factory=list)
     left: tuple[Change, ...] = ()
-    none: tuple[str, Any] | None = None
+    alone: Sequence[str] = ()
     page: int = 0
     headings: list[Any] = field(default_factory=list)
     #: Why a number without both bounds is refused, unless somebody gives them.
@@ -207,6 +207,20 @@ class Asked:
     owner: "Asked | None" = None
     #: What its type in the source asks of respondents that says who they are.
     who: str = ""
+
+    @property
+    def none(self) -> tuple[str, Any] | None:
+        """The option of choices that excludes all others since none of them is true, if any does.
+
+        It excludes them in the source, where its words may be any but "do not know" and the like,
+        or it says so in its words.
+        """
+        known = dict(reversed(self.options))
+        alone = [(value, known[value]) for value in self.alone if value in known]
+        means = [option for option in alone if any(map(is_none, option))]
+        means += [option for option in self.options if is_none(option[1])]
+        means += [option for option in alone if not is_outside(option[1])]
+        return means[0] if means and self.kind == "choices" else None
 
     def count_without_bounds(self, why: str) -> None:
         """Let it ask a number whose bounds the source does not have."""

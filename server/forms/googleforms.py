@@ -21,7 +21,7 @@ from server.forms.form import (
     is_yes_no,
 )
 from server.forms.json_file import amount, is_json_of, items, parsed, table
-from server.forms.meaning import is_none, told_in
+from server.forms.meaning import told_in
 from server.forms.source import Given
 
 #: Items and questions that ask nothing that can be randomized, and why.
@@ -211,7 +211,6 @@ class _Reader:
             if isinstance(row, Given):
                 self._form.claim(asked.row, row)
             asked.kind, asked.options = "scale" if is_scale else "choices", [*options]
-            asked.none = _none(options)
             over = f"{title} ({about})" if title and about else title or about or "–"
             if is_scale:
                 asked.keys["matrix"] = over
@@ -220,10 +219,6 @@ class _Reader:
 
 def _kind(question: Mapping[str, Any]) -> str:
     return next((key for key in question if key.endswith("Question")), "")
-
-
-def _none(options: list[tuple[str, Any]]) -> tuple[str, Any] | None:
-    return next((option for option in options if is_none(option[1])), None)
 
 
 def _options(given: Mapping[str, Any]) -> list[tuple[str, Any]]:
@@ -242,7 +237,6 @@ def _options(given: Mapping[str, Any]) -> list[tuple[str, Any]]:
 def _choose(asked: Asked, given: Mapping[str, Any]) -> str:
     asked.options = _options(given)
     asked.kind = "choices" if given.get("type") == "CHECKBOX" else "choice"
-    asked.none = _none(asked.options)
     has_other = any(table(one).get("isOther") is True for one in items(given.get("options")))
     bare = len(items(given.get("options"))) - len(asked.options) - has_other
     if bare > 0:

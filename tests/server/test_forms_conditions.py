@@ -178,7 +178,7 @@ NOTHING = ("0", "None of the above")
 )
 def test_the_option_that_none_is_true_is_that_of_the_page(tree: list[Any], condition: str) -> None:
     many = Asked("1", "Many", "", "choices", "Which?", {"at_most": 3, "random_order": True},
-                 [("x", "X"), NOTHING, ("y", "Y")], none=NOTHING)  # fmt: skip
+                 [("x", "X"), NOTHING, ("y", "Y")], alone=["0"])  # fmt: skip
     last = Asked("2", "last", "", "text", "?", conditions=[Condition(tree, "as it stands")])
     found = build(Form("A form", "form", [many, last]))
     first, second = survey_of(parsed(found.toml, "x"), "x", Path(".")).spec["questions"]
@@ -195,11 +195,12 @@ def test_the_option_that_none_is_true_is_that_of_the_page(tree: list[Any], condi
 def test_the_option_that_none_is_true_stays_where_it_is_needed() -> None:
     options = [("x", "X"), NOTHING]
     for kind in ("choice", "choices"):
-        asked = Asked("1", "q", "", kind, "Which?", options=[*options], none=NOTHING)
+        asked = Asked("1", "q", "", kind, "Which?", options=[*options], alone=["0"])
         found = build(Form("A form", "form", [asked]))
         spec = survey_of(parsed(found.toml, "x"), "x", Path(".")).spec["questions"]
         assert [option["text"] for option in spec[0]["options"]] == ["X", "None of the above"]
-        assert found.rows[0].outcome == "imported"
+        told = "that “None of the above” excludes all others is left out"
+        assert (told in found.rows[0].detail) is (kind == "choices")
 
 
 def test_each_text_beside_an_option_is_asked_of_those_who_choose_the_option() -> None:

@@ -194,7 +194,7 @@ def test_options_that_exclude_all_others() -> None:
     asked = entries(found)
     assert [one["text"] for one in asked["q"]["options"]] == ["Pipe", "Cigar", "Refused"]
     assert asked["last"]["shows_if"] == "selected(q, 'none')"
-    assert "that the option d excludes all others is left out" in told(found)["q"]
+    assert "that “Refused” excludes all others is left out" in told(found)["q"]
     assert "“Nothing at all” cannot be ticked beside others" in told(found)["q"]
 
 

@@ -210,7 +210,7 @@ def test_an_option_that_excludes_others_is_the_pages_own() -> None:
         both["Choices"][number]["ExclusiveAnswer"] = True
     detail = row(imported(survey(both)), "QID1").detail
     assert "“c” cannot be ticked beside others" in detail
-    assert "its option d does not exclude others here" in detail
+    assert "that “d” excludes all others is left out" in detail
 
 
 def test_what_a_block_does_is_told() -> None:

@@ -158,7 +158,7 @@ def test_everything_of_a_rich_form_is_read_or_named() -> None:
     ("name", "told"),
     [
         ("tasks", "that at least 2 of them are chosen is left out"),
-        ("tasks", "“Neither” excludes all others there"),
+        ("tasks", "that “Neither” excludes all others is left out"),
         ("tasks", "“None of the above” cannot be ticked beside others"),
         ("tasks", "the condition that answers have to fulfil, {tasks} notempty is left out"),
         ("post", "its field for comments “Tell us why” is left out"),

@@ -12,7 +12,7 @@ from server.forms.json_file import amount
 from server.forms.limesurvey.relevance import Variable, condition
 from server.forms.limesurvey.source import Part, Question, whole
 from server.forms.limesurvey.types import POINTS, REFUSED, unused
-from server.forms.meaning import is_none, is_outside, told_in
+from server.forms.meaning import told_in
 
 #: Relevance equations that always hold.
 NO_CONDITION = ("", "1")
@@ -113,19 +113,8 @@ class Kinds:
             if relevance not in NO_CONDITION:
                 told = f"the condition {relevance[:100]} of the option {part.code} is left out"
                 asked.lose(told)
-        self._exclude(asked, question)
+        asked.alone = re.split(r"[;,\s]+", question.attribute("exclude_all_others"))
         return self._finish(asked, question)
-
-    def _exclude(self, asked: Asked, question: Question) -> None:
-        """Make the option that excludes all others the page's own, if it means none of them."""
-        excluding = re.split(r"[;,\s]+", question.attribute("exclude_all_others"))
-        alone = [option for option in asked.options if option[0] in excluding]
-        means = [one for one in alone or asked.options if is_none(one[1])]
-        means += [one for one in alone if not is_outside(one[1])]
-        asked.none = means[0] if means else None
-        for option in alone:
-            if option != asked.none:
-                asked.lose(f"that the option {option[0]} excludes all others is left out")
 
     def _finish(self, asked: Asked, question: Question) -> str:
         """Add a question with options, in a random order if it has one, and with another answer."""

@@ -11,7 +11,6 @@ from server.forms import texts
 from server.forms.change import Change, lost
 from server.forms.form import Asked
 from server.forms.json_file import items, table
-from server.forms.meaning import is_none
 from server.forms.qualtrics.logic import bare, shortened, words
 
 #: The keys of choices; those that are carried forward begin with an x.
@@ -161,19 +160,9 @@ def lose_typed(asked: Asked, choices: Sequence[Choice]) -> None:
         asked.lose(f"what is written beside {names[:100]} is left out")
 
 
-def set_none(asked: Asked, choices: Sequence[Choice]) -> str:
-    """Find the option that excludes all others, and return its id; name further ones."""
-    given = [one for one in choices if is_on(one.part.get("ExclusiveAnswer"))]
-    meant = [one for one in choices if is_none(one.text)]
-    both = [one for one in meant if is_on(one.part.get("ExclusiveAnswer"))]
-    none = next(iter(both or meant or given), None)
-    if none is None:
-        return ""
-    asked.none = (none.value, none.text)
-    for one in given:
-        if one is not none:
-            asked.lose(f"its option {one.label} does not exclude others here")
-    return none.key
+def excluding(choices: Sequence[Choice]) -> list[str]:
+    """Return the values of the options that exclude all others."""
+    return [one.value for one in choices if is_on(one.part.get("ExclusiveAnswer"))]
 
 
 def set_order(

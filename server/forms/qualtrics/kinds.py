@@ -13,10 +13,10 @@ from server.forms.json_file import amount, table
 from server.forms.qualtrics.choices import (
     Choice,
     Wording,
+    excluding,
     is_on,
     lose_conditions,
     lose_typed,
-    set_none,
     set_order,
 )
 from server.forms.qualtrics.logic import Answers, condition, contradiction, words
@@ -102,7 +102,9 @@ class Kinds:
         has_field = len(typed) == 1 and asked.kind != "yes-no"
         stays = {typed[0].key} if has_field else set[str]()
         if many:
-            stays.add(set_none(asked, choices))
+            asked.alone = excluding(choices)
+            none = asked.none
+            stays |= {one.key for one in choices if (one.value, one.text) == none}
             self._limit(asked, question, len(choices))
         set_order(asked, question, "options", None if asked.kind == "yes-no" else stays)
         self.form.put(asked)
@@ -220,7 +222,7 @@ class Kinds:
         lose_conditions(asked, answers)
         if kind == "choices":
             self._limit(asked, question, len(answers))
-            set_none(asked, answers)
+            asked.alone = excluding(answers)
         self.answers.values[asked.row] = {one.key: one.value for one in answers}
         options = [(one.value, one.text) for one in answers]
         is_bipolar = shape[0] == "Bipolar"
@@ -266,7 +268,7 @@ class Kinds:
             row = Asked(place, names[choice.key], asked.type, kind, choice.text)
             if isinstance(choice.part, Given):
                 self.form.claim(place, choice.part)
-            row.keys, row.unbounded, row.none = {**asked.keys}, asked.unbounded, asked.none
+            row.keys, row.unbounded, row.alone = {**asked.keys}, asked.unbounded, asked.alone
             if is_grid:
                 row.keys["matrix"] = asked.text
             row.options, row.conditions = [*options], [*asked.conditions]

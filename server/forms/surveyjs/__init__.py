@@ -310,6 +310,7 @@ class _Reader:
         over = _with(over, self._kinds.text(element.get("description")))
         self._kinds.changes()  # its row has these
         shown = str(element.get("rowsVisibleIf") or "")
+        alone = self._kinds.excluding(element.get("columns"))
         for number, row in enumerate(rows):
             one = row if isinstance(row, Given) else Given({"value": row}, "rows")
             [(value, text)] = self._kinds.options([one], "text") or [(str(number), str(number))]
@@ -319,7 +320,7 @@ class _Reader:
                 asked.kind = "choices"
             else:
                 asked.keys["matrix"] = over
-            self._kinds.exclude(asked, element.get("columns"), [])
+            asked.alone = alone
             self._finish(asked, one, over if cells == "checkbox" else None)
             if shown and not one.get("visibleIf"):  # which comes before that of all rows
                 quoted = value.replace("\\", "\\\\").replace("'", "\\'")

@@ -9,7 +9,7 @@ from server.forms import texts
 from server.forms.change import Change
 from server.forms.form import Asked, is_yes_no, phrases
 from server.forms.json_file import amount, items, table
-from server.forms.meaning import is_none, is_outside, told_in
+from server.forms.meaning import told_in
 
 _ONE = ("radiogroup", "dropdown", "buttongroup")
 _SEVERAL = ("checkbox", "tagbox")
@@ -73,21 +73,10 @@ class Kinds:
                 found.append((value or texts.first(text), text or self.same(value)))
         return found
 
-    def exclude(self, asked: Asked, given: Any, added: list[tuple[str, Any]]) -> None:
-        """Find the options that exclude all others; one of them can be "None of these"."""
-        tables = [one for one in items(given) if isinstance(one, Mapping)]
-        values = self.options([one for one in tables if one.get("isExclusive") is True])
-        alone = [one for one in asked.options if one in values]
-        if asked.kind != "choices":
-            return
-        none = [one for one in added if one[0] == "none"]
-        none += [one for one in [*alone, *asked.options] if is_none(one[1])]
-        none += [one for one in alone if not is_outside(one[1])]
-        asked.none = none[0] if none else None
-        for one in [*alone, *added]:
-            if one != asked.none:
-                label = texts.first(one[1])
-                asked.look(f"“{label}” excludes all others there, and can be ticked beside others")
+    def excluding(self, given: Any) -> list[str]:
+        """Return the values of the options that exclude all others."""
+        alone = [one for one in map(table, items(given)) if one.get("isExclusive") is True]
+        return [value for value, _ in self.options(alone)]
 
     def _choose(self, asked: Asked, element: Mapping[str, Any], kind: str) -> str:
         if element.get("choicesByUrl") or element.get("choicesFromQuestion"):
@@ -107,7 +96,7 @@ class Kinds:
         asked.kind = "choices" if kind in _SEVERAL or several else "choice"
         asked.kind = "rank" if kind == "ranking" else asked.kind
         added = [*self._added(element)] if kind in SPECIAL else []
-        self.exclude(asked, given, added)
+        asked.alone = [*(value for value, _ in added), *self.excluding(given)]
         asked.options += added
         order = element.get("choicesOrder")
         if order == "random":

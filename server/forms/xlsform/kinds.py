@@ -8,9 +8,7 @@ from typing import Any
 from server.forms.conditions import short
 from server.forms.form import Asked, is_yes_no
 from server.forms.json_file import amount
-from server.forms.meaning import is_none
 from server.forms.source import Given
-from server.forms.texts import first
 from server.forms.xlsform.xpath import bounds, ticks
 
 #: What follows the name of a list where another answer can be typed.
@@ -98,15 +96,10 @@ class Kinds:
         if found is None or asked.kind != "choices":
             asked.lose(f"the constraint {constraint} is left out")
             return
-        labels = dict(asked.options)
-        alone = sorted(found.alone, key=lambda value: not is_none(labels[value]))
-        if alone:
-            asked.none = (alone[0], labels[alone[0]])
-        for value in alone[1:]:
-            asked.lose(f"that “{first(labels[value])}” excludes all others is left out")
+        asked.alone = found.alone
         if found.at_least > 1:
             asked.lose(f"that at least {found.at_least} of its options are ticked is left out")
-        if found.at_most < len(labels) - len(found.alone):
+        if found.at_most < len(asked.options) - len(found.alone):
             asked.keys["at_most"] = found.at_most
 
     def _number(self, asked: Asked, row: Given, kind: str) -> str:
