@@ -6,6 +6,7 @@ from contextlib import suppress
 from copy import deepcopy
 from typing import Any
 
+import pytest
 from test_forms_qualtrics import (
     YES,
     asked,
@@ -309,3 +310,11 @@ def test_whatever_stands_in_place_of_a_value_a_file_is_read_or_refused() -> None
             part[key] = deepcopy(rng.choice(strange))
         with suppress(FormError):
             imported(given)
+
+
+@pytest.mark.parametrize(("least", "is_lost"), [("1", False), ("2", True)])
+def test_to_tick_one_option_is_what_whoever_answers_does(least: str, is_lost: bool) -> None:
+    limits = {"Settings": {"MinChoices": least}}
+    ticks = asked("ticks", "Which?", "MC", "MAVR", Choices=choices("a", "b", "c"))
+    detail = row(imported(survey(ticks | {"Validation": limits})), "QID1").detail
+    assert ("of its options had to be ticked" in detail) is is_lost

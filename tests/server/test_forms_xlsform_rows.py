@@ -263,3 +263,17 @@ def test_grids_of_one_text_under_different_headings_stay_apart() -> None:
 def test_words_between_angle_brackets_stay_unless_they_are_html() -> None:
     found = read_rows("type | name | label\ntext | a | <b>Is</b> <TRAINER> <br/>**good **?")
     assert questions(found)["a"]["text"] == "Is <TRAINER> \ngood ?"
+
+
+@pytest.mark.parametrize(
+    ("constraint", "is_lost"), [(". >= 0 and . <= 12", False), (". <= 6", True), ("odd(.)", True)]
+)
+def test_a_constraint_on_a_range_is_named_if_it_says_more_than_the_range(
+    constraint: str, is_lost: bool
+) -> None:
+    survey = f"""type | name | label | parameters | constraint
+        range | far | How far? | start=0 end=10 step=2 | {constraint}"""
+    found = read_rows(survey)
+    assert (questions(found)["far"]["min"], questions(found)["far"]["max"]) == (0, 10)
+    told = f"the constraint {constraint} is left out"
+    assert (told in told_of(found, "far").detail) is is_lost

@@ -122,7 +122,7 @@ class Kinds:
         least, most = (str(settings.get(key) or "") for key in ("MinChoices", "MaxChoices"))
         if re.fullmatch(r"[1-9]\d{0,3}", most, re.ASCII):
             asked.keys["at_most"] = min(int(most), number)
-        if least not in ("", "0"):
+        if least not in ("", "0", "1"):  # whoever answers at all ticks one
             asked.lose(f"at least {least[:10]} of its options had to be ticked")
 
     def _rank(self, asked: Asked, question: Mapping[str, Any]) -> str:

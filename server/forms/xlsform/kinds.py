@@ -110,7 +110,9 @@ class Kinds:
             low, high, step = (amount(given.get(key, one)) for key, one in usual.items())
             if low is None or high is None or step is None:
                 return "expected numbers for its start, end and step"
-            found = {"min": low, "max": high}
+            if beside or found.get("min", low) > low or found.get("max", high) < high:
+                asked.lose(f"the constraint {row['constraint']} is left out")
+            found, beside = {"min": low, "max": high}, ""
             asked.keys |= {"slider": True, "step": step}
         if "min" not in found or "max" not in found:
             asked.count_without_bounds("add a constraint such as . >= 0 and . <= 120")
