@@ -9,6 +9,7 @@ from server.forms.change import HARMLESS, Change, in_order, look, lost, weight_o
 from server.forms.conditions import Untold
 from server.forms.meaning import is_none, is_outside
 from server.forms.source import Declared, Given
+from server.forms.texts import combined
 from server.page_texts import languages_of
 
 #: The outcomes of a row of the source.
@@ -268,18 +269,13 @@ class Asked:
         known = {point: text for point, text in ends.items() if text}
         if not known:
             return
-        parts = [{} if text is None else text for text in (self.keys.get("help"), *known.values())]
-        tags = dict.fromkeys(tag for part in parts if isinstance(part, dict) for tag in part)
 
-        def told(tag: str) -> str:
-            given, *texts = [
-                part.get(tag, "") if isinstance(part, dict) else part for part in parts
-            ]
+        def told(given: str, *texts: str) -> str:
             points = [f"{point}: {text}" for point, text in zip(known, texts, strict=True)]
             meant = ", ".join(points)
             return f"{given} ({meant})" if given else meant
 
-        self.keys["help"] = {tag: told(tag) for tag in tags} if tags else told("")
+        self.keys["help"] = combined(told, self.keys.get("help", ""), *known.values())
         self.look("the labels of its ends stand in its help")
 
     def ask_all(self, text: str, why: object) -> None:

@@ -11,7 +11,7 @@ from analysis.survey.piping import KEYS as PIPED
 from server.forms.change import Change, look, lost
 from server.forms.conditions import ALWAYS, NEVER, Untold, in_our_terms, joined
 from server.forms.entries import Entry
-from server.forms.texts import answers_in, retold
+from server.forms.texts import answers_in, combined, retold
 
 
 def join(entries: Mapping[int, Entry]) -> None:
@@ -198,10 +198,4 @@ def _first_row(entries: list[Entry], entry: Entry) -> Entry:
 def _joined_headings(headings: list[Any]) -> Any:
     """Return headings as one, with a dash between them, in each language; None if there is none."""
     plain = [retold(heading) for heading in headings]
-    if not plain:
-        return None
-    tags = dict.fromkeys(tag for one in plain if isinstance(one, dict) for tag in one)
-    if not tags:
-        return " – ".join(plain)
-    return {tag: " – ".join(one[tag] if isinstance(one, dict) else one for one in plain)
-            for tag in tags}  # fmt: skip
+    return combined(lambda *parts: " – ".join(parts), *plain) if plain else None

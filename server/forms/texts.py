@@ -205,6 +205,16 @@ class Languages:
         return {tag: text or there[0] for tag, text in found.items()}, changes
 
 
+def combined(write: Callable[..., str], *given: Any) -> Any:
+    """Return what `write` makes of texts, in each language that one of them has."""
+    tags = dict.fromkeys(tag for one in given if isinstance(one, dict) for tag in one)
+
+    def told(tag: str) -> str:
+        return write(*(one.get(tag, "") if isinstance(one, dict) else one for one in given))
+
+    return {tag: told(tag) for tag in tags} if tags else told("")
+
+
 def first(text: Any) -> str:
     """Return a text in its first language."""
     return str(next(iter(text.values()))) if isinstance(text, dict) else str(text)

@@ -149,9 +149,7 @@ class _Reader:
                 changes.append(lost(f"what its {what} says of the respondent is left out"))
             self._change(key, *changes)
             there += [text] if text else []
-        if there and isinstance(there[0], dict):
-            return {tag: "\n\n".join(text[tag] for text in there) for tag in there[0]}
-        return "\n\n".join(there) or None
+        return texts.combined(lambda *parts: "\n\n".join(parts), *there) if there else None
 
     def _change(self, key: str, *changes: Change) -> None:
         """Note changes in the first line that has a text of the survey."""

@@ -173,7 +173,7 @@ class Kinds:
             if len(scales) > 1:
                 # Both scales ask the same with other points, so each is a grid of its own.
                 header = self._text_of(question, f"dualscale_header{'AB'[scale]}", asked, "header")
-                over = _joined(over, header or self._languages.same(f"({scale + 1})"), " ")
+                over = texts.combined("{} {}".format, over, header or f"({scale + 1})")
             points: list[tuple[str, Any]] = [*POINTS.get(question.type, ())]
             if question.type in "CE":
                 points = [(value, self._languages.same(text)) for value, text in points]
@@ -187,7 +187,7 @@ class Kinds:
                 row.keys |= {"matrix": over} if is_grid else {}
                 both = _parts(row.text, "|")
                 if len(both) > 1:
-                    row.text = _joined(both[0], both[-1], " – ")
+                    row.text = texts.combined("{} – {}".format, both[0], both[-1])
                     row.look("its text has the words at both of its ends")
                 known = f"{part.code}_{scale}" if len(scales) > 1 else part.code
                 self._know(question, row, known)
@@ -313,13 +313,6 @@ class Kinds:
     def _show(self, asked: Asked, question: Question) -> None:
         asked.kind = "note"
         self.form.put(asked)
-
-
-def _joined(one: Any, other: Any, between: str) -> Any:
-    """Return two texts as one, in each language."""
-    if isinstance(one, dict):
-        return {tag: f"{text}{between}{other[tag]}" for tag, text in one.items()}
-    return f"{one}{between}{other}"
 
 
 def _parts(text: Any, mark: str) -> list[Any]:

@@ -321,10 +321,12 @@ def _whole(given: Mapping[str, Any], *bounds: float | None) -> dict[str, Any]:
 
 def _retold(text: Any, told: Callable[[str, str], str]) -> Any:
     """Return a text whose parts before and behind its colon are told otherwise, by language."""
-    if isinstance(text, dict):
-        return {tag: _retold(one, told) for tag, one in text.items()}
-    left, colon, right = text.partition(":")
-    return told(left.strip(), right.strip()) if colon else text
+
+    def both(one: str) -> str:
+        left, colon, right = one.partition(":")
+        return told(left.strip(), right.strip()) if colon else one
+
+    return texts.combined(both, text)
 
 
 def settings_of(question: Mapping[str, Any]) -> Mapping[str, Any]:

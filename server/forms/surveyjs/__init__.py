@@ -307,7 +307,8 @@ class _Reader:
         places = [f"{place}.rows[{number}]" for number in range(len(rows))]
         before = self._open(place, element, "matrix", places)
         over = self._kinds.text(element.get("title")) or self._kinds.same(name)
-        over = _with(over, self._kinds.text(element.get("description")))
+        about = self._kinds.text(element.get("description"))
+        over = texts.combined("{} ({})".format, over, about) if about else over
         self._kinds.changes()  # its row has these
         shown = str(element.get("rowsVisibleIf") or "")
         alone = self._kinds.excluding(element.get("columns"))
@@ -339,15 +340,6 @@ def _locked(part: Given) -> tuple[list[Condition], list[Change]]:
         return [], []
     told = f"that it can be answered only if {text[:200]} is left out"
     return [Condition([], text)], [lost(told)]
-
-
-def _with(title: Any, about: Any) -> Any:
-    """Return a title with its description in parentheses, in each language."""
-    if not about:
-        return title
-    if isinstance(title, dict):
-        return {tag: f"{one} ({about[tag]})" for tag, one in title.items()}
-    return f"{title} ({about})"
 
 
 def _languages(data: Any) -> dict[str, str]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from analysis.core.domain import NO_ANSWER
 from server.editing.draft_file import free_id
+from server.forms import texts
 from server.forms.form import Written
 from server.forms.leaving import Block, Leaving, condition_text
 
@@ -141,7 +142,7 @@ class _Writer:
             text = self._text(entry["text"], is_html=True)
             if "help" in entry:
                 below = self._text(entry["help"], is_html=True)
-                text = _joined(text, below)
+                text = texts.combined("{}<br>{}".format, text, below)
                 self._leaving.change(entry, "its help is part of its text")
             element |= {"type": "html", "html": text}
             usual = self._usual(entry)
@@ -206,10 +207,3 @@ class _Writer:
 def _literal(value: Any) -> str:
     """Return a value as conditions have it."""
     return f"'{value}'" if isinstance(value, str) else str(value)
-
-
-def _joined(text: Any, below: Any) -> Any:
-    """Return HTML with a line below it, in each language."""
-    if isinstance(text, dict):
-        return {tag: f"{one}<br>{below[tag]}" for tag, one in text.items()}
-    return f"{text}<br>{below}"

@@ -11,6 +11,7 @@ from openpyxl.worksheet.worksheet import Worksheet
 from analysis.core.domain import NO_ANSWER, NONE
 from analysis.survey.logic import written
 from server.editing.draft_file import free_id
+from server.forms import texts
 from server.forms.form import Written, is_yes_no
 from server.forms.leaving import Block, Leaving, condition_text
 
@@ -133,7 +134,9 @@ class _Writer:
         if kind == "choices" and entry["at_most"] < len(entry["options"]):
             row["constraint"] = f"count-selected(.) <= {entry['at_most']}"
         if "none" in entry:
-            self._leaving.change(entry, f"its answer “{_first(entry['none'])}” is to tick nothing")
+            self._leaving.change(
+                entry, f"its answer “{texts.first(entry['none'])}” is to tick nothing"
+            )
         if entry.get("random_order"):
             row["parameters"] = "randomize=true"
         if kind == "text":
@@ -156,7 +159,7 @@ class _Writer:
     def _number(self, entry: Mapping[str, Any]) -> dict[str, str]:
         low, high, step = entry["min"], entry["max"], entry.get("step")
         if "unit" in entry:
-            self._leaving.change(entry, f"its unit, {_first(entry['unit'])}, is left out")
+            self._leaving.change(entry, f"its unit, {texts.first(entry['unit'])}, is left out")
         if entry.get("slider") and step:
             parameters = f"start={_plain(low)} end={_plain(high)} step={_plain(step)}"
             return {"type": "range", "parameters": parameters}
@@ -211,10 +214,6 @@ def _named(language: str) -> str:
 
 def _plain(number: float) -> str:
     return f"{number:.15g}" if number != int(number) else str(int(number))
-
-
-def _first(text: Any) -> str:
-    return str(next(iter(text.values()))) if isinstance(text, dict) else str(text)
 
 
 def _fill(sheet: Worksheet, columns: list[str], rows: list[dict[str, str]]) -> None:
