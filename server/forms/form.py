@@ -1,5 +1,6 @@
 """A questionnaire of another tool, as its reader found it: what it asks, and what became of it."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -223,9 +224,24 @@ class Asked:
         means += [option for option in alone if not is_outside(option[1])]
         return means[0] if means and self.kind == "choices" else None
 
-    def count_without_bounds(self, why: str) -> None:
-        """Let it ask a number whose bounds the source does not have."""
-        self.kind, self.unbounded = "number", f"a number needs its lowest and highest value: {why}"
+    def count(self, low: float | None, high: float | None, why: str) -> None:
+        """Let it ask a number; `why` says how the source can give both of its bounds."""
+        self.kind = "number"
+        if low is None or high is None:
+            self.unbounded = f"a number needs its lowest and highest value: {why}"
+        else:
+            self.keys |= {"min": low, "max": high}
+
+    def count_years(self, days: Sequence[object], how: str) -> str:
+        """Let it ask the year of a date between two days; return why it cannot."""
+        years = [re.match(r"\d{4}(?!\d)", str(day), re.ASCII) for day in days]
+        known = [int(year[0]) for year in years if year]
+        if len(known) != 2 or known[0] >= known[1]:
+            return f"a date needs its first and last day: {how}"
+        self.count(known[0], known[1], how)
+        self.keys["integer"] = True
+        self.look("a date is asked as its year")
+        return ""
 
     def ask_if(self, text: str, translate: Translate) -> None:
         """Ask it only if this condition holds, too, as far as it can be translated."""
@@ -281,6 +297,11 @@ class Asked:
     def ask_all(self, text: str, why: object) -> None:
         """Note that a condition of the source is left out, so that more people are asked."""
         self.ask_more(_left_out(text, why))
+
+
+def points(low: int, high: int, step: int = 1) -> list[tuple[str, Any]]:
+    """Return the points of a scale of numbers."""
+    return [(str(one), str(one)) for one in range(low, high + 1, step)]
 
 
 def phrases(languages: Sequence[str], key: str) -> Any:

@@ -19,6 +19,7 @@ from server.forms.form import (
     FormError,
     PartRow,
     is_yes_no,
+    points,
 )
 from server.forms.json_file import amount, is_json_of, items, parsed, table
 from server.forms.meaning import told_in
@@ -260,7 +261,7 @@ def _rate(asked: Asked, given: Mapping[str, Any]) -> str:
     low, high = amount(given.get("low", 0)), amount(given.get("high"))
     if type(low) is not int or type(high) is not int or not 1 <= high - low < 50:
         return "expected 2 to 50 points that are whole numbers"
-    asked.kind, asked.options = "scale", [(str(one), str(one)) for one in range(low, high + 1)]
+    asked.kind, asked.options = "scale", points(low, high)
     ends = {str(low): _text(given.get("lowLabel")), str(high): _text(given.get("highLabel"))}
     asked.explain_ends(ends)
     return ""

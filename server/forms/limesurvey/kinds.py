@@ -262,13 +262,9 @@ class Kinds:
         low, high = map(amount, given)
         if is_slider:
             low, high = 0 if low is None else low, 100 if high is None else high
-        if low is None or high is None:
-            if all(given):
-                return "its lowest and highest value are calculated: give it numbers"
-            asked.count_without_bounds("give it a minimum and a maximum")
-        else:
-            asked.kind = "number"
-            asked.keys |= {"min": low, "max": high}
+        if all(given) and None in (low, high):
+            return "its lowest and highest value are calculated: give it numbers"
+        asked.count(low, high, "give it a minimum and a maximum")
         if question.is_on("num_value_int_only"):
             asked.keys["integer"] = True
         if is_slider:
@@ -300,15 +296,11 @@ class Kinds:
         return ""
 
     def _date(self, asked: Asked, question: Question) -> str:
-        given = [question.attribute(key) for key in ("date_min", "date_max")]
-        years = [re.match(r"(\d{4})(-|$)", one) for one in given]
-        if years[0] is None or years[1] is None:
-            return "a date needs its first and last day: give it a minimum and a maximum date"
-        asked.kind = "number"
-        asked.keys |= {"min": int(years[0][1]), "max": int(years[1][1]), "integer": True}
-        asked.look("a date is asked as its year")
-        self.form.put(asked)
-        return ""
+        days = [question.attribute(key) for key in ("date_min", "date_max")]
+        why = asked.count_years(days, "give it a minimum and a maximum date")
+        if not why:
+            self.form.put(asked)
+        return why
 
     def _show(self, asked: Asked, question: Question) -> None:
         asked.kind = "note"

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from server.forms.form import points
 from server.forms.limesurvey.source import Question
 
 #: Types that ask nothing that can be randomized, and why.
@@ -27,9 +28,9 @@ NAMES = {
 }  # fmt: skip
 #: The points of scales whose answers LimeSurvey itself has.
 POINTS = {
-    "5": [(str(number), str(number)) for number in range(1, 6)],
-    "A": [(str(number), str(number)) for number in range(1, 6)],
-    "B": [(str(number), str(number)) for number in range(1, 11)],
+    "5": points(1, 5),
+    "A": points(1, 5),
+    "B": points(1, 10),
     "C": [("Y", "Yes"), ("U", "Uncertain"), ("N", "No")],
     "E": [("I", "Increase"), ("S", "Same"), ("D", "Decrease")],
 }

@@ -8,7 +8,7 @@ from typing import Any
 
 from server.forms import texts
 from server.forms.change import harmless
-from server.forms.form import MOST_OPTIONS, Asked, Form, PartRow, is_yes_no
+from server.forms.form import MOST_OPTIONS, Asked, Form, PartRow, is_yes_no, points
 from server.forms.json_file import amount, table
 from server.forms.qualtrics.choices import (
     Choice,
@@ -84,8 +84,8 @@ class Kinds:
         choices = self.wording.choices(asked, question)
         if selector == "NPS":
             asked.kind = "scale"
-            asked.options = [(str(number), str(number)) for number in range(11)]
-            asked.explain_ends(self._ends(asked, question, [*range(11)]))
+            asked.options = points(0, 10)
+            asked.explain_ends(self._ends(asked, question, 0, 10))
             self.form.put(asked)
             return ""
         many = selector.startswith("MA") or selector == "MSB"
@@ -154,10 +154,8 @@ class Kinds:
                 return "expected 2 to 50 stars"
             if sort not in (None, "discrete"):
                 asked.look("parts of stars cannot be chosen")
-            points = [*range(1, int(stars) + 1)]
-            options = [(str(one), str(one)) for one in points]
-            ends = self._ends(asked, question, points)
-            return self._ask_rows(asked, question, "scale", options, {}, ends)
+            ends = self._ends(asked, question, 1, int(stars))
+            return self._ask_rows(asked, question, "scale", points(1, int(stars)), {}, ends)
         if is_on(given.get("NotApplicable")):
             asked.keys.pop("required", None)
             asked.look("“not applicable” means to give no answer, so it is not required")
@@ -167,10 +165,9 @@ class Kinds:
             asked.changes.append(harmless("the handle of its slider starts elsewhere"))
         low, high = (amount(given.get(key)) for key in ("CSSliderMin", "CSSliderMax"))
         keys: dict[str, Any] = {"slider": True, **_whole(given, low, high)}
+        asked.count(low, high, "give the slider both")
         if low is None or high is None:
-            asked.count_without_bounds("give the slider both")
             return self._ask_rows(asked, question, "number", [], keys)
-        keys |= {"min": low, "max": high}
         lines = amount(given.get("GridLines"))
         if is_on(given.get("SnapToGrid")) and lines and lines > 0:
             step = amount((high - low) / lines) or 0
@@ -179,15 +176,14 @@ class Kinds:
                 keys.pop("integer", None)
             else:
                 asked.look(f"its steps, of which there are {lines}, are left out")
-        ends = self._ends(asked, question, [low, high])
+        ends = self._ends(asked, question, low, high)
         return self._ask_rows(asked, question, "number", [], keys, ends)
 
     def _ends(
-        self, asked: Asked, question: Mapping[str, Any], points: Sequence[float]
+        self, asked: Asked, question: Mapping[str, Any], low: float, high: float
     ) -> dict[str, Any]:
-        """Return the labels along a scale by its points; of two points, by any between them."""
+        """Return the labels along a scale by its points."""
         labels = self.wording.labels(asked, question)
-        low, high = points[0], points[-1]
         parts = max(len(labels) - 1, 1)
         return {f"{low + (high - low) * at / parts:.10g}": one for at, one in enumerate(labels)}
 
@@ -197,12 +193,8 @@ class Kinds:
         if content == "ValidNumber":
             bounds = table(settings.get("ValidNumber"))
             low, high = (amount(bounds.get(key)) for key in ("Min", "Max"))
-            keys = _whole(bounds, low, high)
-            if low is None or high is None:
-                asked.count_without_bounds("give its validation both")
-            else:
-                keys |= {"min": low, "max": high}
-            return self._ask_rows(asked, question, "number", [], keys)
+            asked.count(low, high, "give its validation both")
+            return self._ask_rows(asked, question, "number", [], _whole(bounds, low, high))
         if content not in ("", "ValidTextOnly"):
             return (
                 f"an answer of type {content.removeprefix('Valid')[:20]} identifies, or is no text"
@@ -293,8 +285,8 @@ class Kinds:
             if is_bipolar and ":" in row.label:
                 left = _retold(row.text, lambda left, _: left)
                 right = _retold(row.text, lambda _, right: right)
-                points = [texts.first(text) for _, text in asked.options]
-                ends = dict(zip(points[:1] + points[-1:], (left, right), strict=False))
+                labels = [texts.first(text) for _, text in asked.options]
+                ends = dict(zip(labels[:1] + labels[-1:], (left, right), strict=False))
             elif row.label not in (texts.first(asked.text), row.key):
                 asked.keys.setdefault("help", row.text)
         asked.explain_ends(ends or {})

@@ -1,13 +1,12 @@
 """What questions of SurveyJS become, type by type."""
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from analysis.core.texts import normalized
 from server.forms import texts
 from server.forms.change import Change
-from server.forms.form import Asked, is_yes_no, phrases
+from server.forms.form import Asked, is_yes_no, phrases, points
 from server.forms.json_file import amount, items, table
 from server.forms.meaning import told_in
 
@@ -88,8 +87,8 @@ class Kinds:
                 amount(element.get(f"choices{end}")) for end in ("Min", "Max", "Step")
             )
             if low is not None and high is not None and low < high:
-                asked.kind = "number"
-                asked.keys |= {"min": low, "max": high, "step": step or 1}
+                asked.count(low, high, "")
+                asked.keys["step"] = step or 1
                 asked.look("its list of numbers is asked as a number")
                 return ""
         several = kind == "imagepicker" and element.get("multiSelect") is True
@@ -159,11 +158,11 @@ class Kinds:
         return ""
 
     def _rate(self, asked: Asked, element: Mapping[str, Any]) -> str:
-        points = self.options(element.get("rateValues"))
+        rates = self.options(element.get("rateValues"))
         low, high, step, number = (
             element.get(f"rate{key}") for key in ("Min", "Max", "Step", "Count")
         )
-        if not points or element.get("autoGenerate") is True:
+        if not rates or element.get("autoGenerate") is True:
             step = 1 if step is None else step
             if type(number) is int and type(step) is int:
                 if high is None:
@@ -175,14 +174,14 @@ class Kinds:
             numbers = all(type(one) is int for one in (low, high, step))
             if not numbers or step < 1 or not 2 <= (high - low) // step + 1 <= 50:
                 return "expected 2 to 50 rates that are whole numbers"
-            points = [(str(one), str(one)) for one in range(low, high + 1, step)]
-            if element.keys().isdisjoint(("rateMin", "rateMax")) and len(points) != 5:
-                asked.look(f"it has {len(points)} points; the tool shows 5 without their ends")
+            rates = points(low, high, step)
+            if element.keys().isdisjoint(("rateMin", "rateMax")) and len(rates) != 5:
+                asked.look(f"it has {len(rates)} points; the tool shows 5 without their ends")
         if element.get("rateType") == "smileys":
             asked.look("its faces are numbers, and are asked as numbers")
-        asked.kind, asked.options = "scale", points
+        asked.kind, asked.options = "scale", rates
         ends = [self.text(element.get(f"{end}RateDescription"), _LABEL) for end in ("min", "max")]
-        labels = [str(texts.first(text)) for _, text in (points[0], points[-1])]
+        labels = [str(texts.first(text)) for _, text in (rates[0], rates[-1])]
         asked.explain_ends(dict(zip(labels, ends, strict=True)))
         return ""
 
@@ -194,14 +193,8 @@ class Kinds:
         if kind != "text" or is_number:
             return self._count(asked, element, kind, typed, mask)
         if typed in ("date", "month", "datetime-local", "week"):
-            years = [re.match(r"\d{4}", str(element.get(end, ""))) for end in ("min", "max")]
-            bounds = [int(year[0]) for year in years if year]
-            if len(bounds) < 2:
-                return "a date needs its first and last day: give it min and max"
-            asked.kind = "number"
-            asked.keys |= {"min": bounds[0], "max": bounds[1], "integer": True}
-            asked.look("a date is asked as its year")
-            return ""
+            days = [element.get(end, "") for end in ("min", "max")]
+            return asked.count_years(days, "give it min and max")
         if typed != "text":
             return f"an answer of type {typed[:20]} identifies, or cannot be randomized"
         asked.kind = "text"
@@ -243,11 +236,8 @@ class Kinds:
         lows, highs = ([one for one in map(amount, each) if one is not None] for each in given)
         if kind == "slider":
             lows, highs = lows or [0], highs or [100]
-        if lows and highs:
-            asked.keys |= {"min": max(lows), "max": min(highs)}
-        else:
-            asked.count_without_bounds("give it min and max")
-        asked.kind = "number"
+        low, high = max(lows, default=None), min(highs, default=None)
+        asked.count(low, high, "give it min and max")
         step = amount(element.get("step", None if kind == "text" else 1))
         if step is not None and step > 0:
             asked.keys |= {"integer": True} if step == 1 else {"step": step}

@@ -114,13 +114,11 @@ class Kinds:
                 asked.lose(f"the constraint {row['constraint']} is left out")
             found, beside = {"min": low, "max": high}, ""
             asked.keys |= {"slider": True, "step": step}
-        if "min" not in found or "max" not in found:
-            asked.count_without_bounds("add a constraint such as . >= 0 and . <= 120")
-            found, beside = {}, row.get("constraint", "")
+        low, high = (short(found[key]) if key in found else None for key in ("min", "max"))
+        asked.count(low, high, "add a constraint such as . >= 0 and . <= 120")
+        beside = row.get("constraint", "") if asked.unbounded else beside
         if beside:
             asked.look(f"only the bounds of the constraint {beside} are kept")
-        asked.kind = "number"
-        asked.keys |= {key: short(value) for key, value in found.items()}
         if kind in ("integer", "int"):
             asked.keys["integer"] = True
         return ""
@@ -130,19 +128,9 @@ class Kinds:
         return bounds(given, kind in ("integer", "int")) if given else ({}, "")
 
     def _date(self, asked: Asked, row: Given) -> str:
-        years = [
-            int(year)
-            for year in re.findall(r"\b((?:19|20)\d\d)-\d\d-\d\d", row.get("constraint", ""))
-        ]
-        if len(years) != 2 or years[0] >= years[1]:
-            return (
-                "a date needs its first and last day: add a constraint such as "
-                ". >= date('1920-01-01') and . <= date('2010-12-31')"
-            )
-        asked.kind = "number"
-        asked.keys |= {"min": years[0], "max": years[1], "integer": True}
-        asked.look("a date is asked as its year")
-        return ""
+        days = re.findall(r"\b(?:19|20)\d\d-\d\d-\d\d", row.get("constraint", ""))
+        example = ". >= date('1920-01-01') and . <= date('2010-12-31')"
+        return asked.count_years(days, f"add a constraint such as {example}")
 
 
 #: The words by which options look like the points of a scale.
