@@ -23,16 +23,9 @@ from server.forms.form import (
 )
 from server.forms.json_file import amount, is_json_of, items, parsed, table
 from server.forms.meaning import told_in
-from server.forms.source import Given
+from server.forms.source import Declared, Given
 
-#: Items and questions that ask nothing that can be randomized, and why.
-_REFUSED = {
-    "imageItem": "an image without a question asks nothing",
-    "videoItem": "a video asks nothing",
-    "fileUploadQuestion": "files are not collected",
-    "timeQuestion": "a time has no kind of its own: ask for the hour as a number, 0 to 23",
-    "dateQuestion": "a date has no first and last day here: ask for the year as a number",
-}
+_REFUSED = Declared("googleforms").refused
 #: The section behind the last one, and what an option says that leads to the next one.
 _END, _NEXT = MOST_ROWS, ("", "NEXT_SECTION", "GO_TO_ACTION_UNSPECIFIED")
 #: The most options that lead past a section, more than anybody makes.
@@ -252,7 +245,7 @@ def _choose(asked: Asked, given: Mapping[str, Any]) -> str:
 
 def _write(asked: Asked, given: Mapping[str, Any]) -> str:
     if given.get("paragraph") is True:
-        return "free prose cannot be randomized: ask a question with options instead"
+        return _REFUSED["paragraph"]
     asked.kind = "text"
     return ""
 

@@ -148,7 +148,8 @@ class Declared:
         The name of a file in ``server/forms/declared``. Its table `harmless` has reasons, each with
         the keys by the names of their parts; ``key=value`` is harmless with this value alone.
         `look`, `lost` and `slight` have words by names and keys. Everything else is lost, or to be
-        looked at if `unknown` says so, in the words that `usual` has for its part.
+        looked at if `unknown` says so, in the words that `usual` has for its part. `refused` has
+        types by why they are refused.
     """
 
     def __init__(self, tool: str) -> None:
@@ -156,6 +157,9 @@ class Declared:
         tables = tomllib.loads(file.read_text())
         self._usual = look if tables.get("unknown") == "look" else lost
         self._usual_words = tables.get("usual", {})
+        self.refused: dict[str, str] = {
+            name: why for why, names in tables.get("refused", {}).items() for name in names
+        }
         self.harmless = {
             f"{part}.{key}": reason
             for reason, parts in tables.get("harmless", {}).items()

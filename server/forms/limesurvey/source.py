@@ -139,16 +139,6 @@ class Source:
         return next((str(part[key]) for part in self.settings if part.get(key)), "")
 
 
-#: Why rows of some tables and classes are not imported.
-WHY = {
-    "assessments": "answers are not rated on the device; compute scores from the estimates",
-    **dict.fromkeys(
-        ("quota", "quota_members", "quota_languagesettings"),
-        "quotas need true answers, which the server never has",
-    ),
-}
-
-
 def whole(text: str) -> int:
     """Return the whole number that a text states; 0 for any other text."""
     return int(text) if re.fullmatch(r"-?\d{1,9}", text, re.ASCII) else 0

@@ -7,7 +7,8 @@ from typing import TypeVar
 from xml.etree import ElementTree
 
 from server.forms.form import MOST_LANGUAGES, MOST_ROWS, FormError
-from server.forms.limesurvey.source import WHY, Group, Line, Part, Question, Source, whole
+from server.forms.limesurvey.source import Group, Line, Part, Question, Source, whole
+from server.forms.limesurvey.types import REFUSED
 from server.forms.source import Given
 
 #: Tables with a row for each part, and for each text in the versions before 400 of the tables.
@@ -83,7 +84,7 @@ class _Structure:
             self.source.study.append((line, language, "texts"))
         self._read_questions()
         for table, rows in self._tables.items():
-            why = WHY.get(table, f"the table {table} is not read")
+            why = REFUSED.get(table, f"the table {table} is not read")
             for number, row in enumerate(rows, 1):
                 self._leave_out(f"{table}!{number}", row, why)
 

@@ -7,7 +7,8 @@ from itertools import count
 from typing import Any
 
 from server.forms.form import MOST_ROWS, FormError
-from server.forms.limesurvey.source import WHY, Group, Line, Part, Question, Source
+from server.forms.limesurvey.source import Group, Line, Part, Question, Source
+from server.forms.limesurvey.types import REFUSED
 from server.forms.source import Given
 
 #: The most characters of a cell.
@@ -129,7 +130,7 @@ class _Table:
     def _leave_out(self, place: str, row: Given, why: str = "") -> None:
         kind = row["class"]
         unknown = f"rows of class {kind[:20] or '(none)'} are not known here"
-        why = why or WHY.get(row.name, unknown)
+        why = why or REFUSED.get(row.name, unknown)
         self.source.others.append((place, Line(place, "", row).name, kind, why, row))
 
     def _set(self, place: str, row: Given) -> None:

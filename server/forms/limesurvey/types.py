@@ -4,17 +4,10 @@ from collections.abc import Iterator
 
 from server.forms.form import points
 from server.forms.limesurvey.source import Question
+from server.forms.source import Declared
 
-#: Types that ask nothing that can be randomized, and why.
-REFUSED = {
-    "T": "free prose cannot be randomized: ask a question with options instead",
-    "U": "free prose cannot be randomized: ask a question with options instead",
-    "|": "files are not collected",
-    "*": "nothing is calculated on the device; compute it from the estimates",
-    "I": "the page has its own choice of languages",
-    ":": "a table of numbers is not asked: ask each row by itself",
-    ";": "a table of texts is not asked: ask each row by itself",
-}
+#: Why types and tables are not imported.
+REFUSED = Declared("limesurvey").refused
 #: The types, by their letters.
 NAMES = {
     "1": "array dual scale", "5": "5 point choice", "A": "array 5 point", "B": "array 10 point",

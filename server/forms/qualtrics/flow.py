@@ -10,7 +10,7 @@ from server.forms.conditions import joined
 from server.forms.form import Asked, Condition, Form, Row, condition_of, left_out, refused
 from server.forms.json_file import items, table
 from server.forms.qualtrics.choices import Wording, carried, is_on
-from server.forms.qualtrics.kinds import Kinds
+from server.forms.qualtrics.kinds import REFUSED, Kinds
 from server.forms.qualtrics.logic import bare, selected, shortened, words
 from server.forms.qualtrics.settings import (
     graded,
@@ -22,16 +22,6 @@ from server.forms.qualtrics.settings import (
 )
 from server.forms.source import Given
 
-#: Steps of the flow that do something other than showing blocks.
-_STEPS = {
-    "EmbeddedData": "embedded data are not available: the page knows only the answers",
-    "WebService": "nothing is sent elsewhere",
-    "Authenticator": "invited people get links of their own: see access",
-    "Quota": "quotas need true answers, which the server never has",
-    "TableOfContents": "the page has no table of contents",
-    "ReferenceSurvey": "what another survey asks is not in this file",
-    "SupplementalData": "nothing is loaded from elsewhere",
-}
 _GOES_ON = "the survey cannot end early: people who would have left are asked what follows"
 #: The most places of a survey where somebody leaves it, or skips questions, that are read: each
 #: makes a condition of all questions behind it.
@@ -160,7 +150,7 @@ class Flow:
         if kind in ("Block", "Standard"):
             over = "the survey is over before it"
             return over if self._is_over else "its block is not in the file"
-        why = _STEPS.get(kind, f"the step {kind[:20] or '(none)'} is not known here")
+        why = REFUSED.get(kind, f"the step {kind[:20] or '(none)'} is not known here")
         data = [table(one) for one in items(step.get("EmbeddedData"))]
         names = [str(one.get("Field")) for one in data]
         values = [str(one.get("Value") or "") for one in data]

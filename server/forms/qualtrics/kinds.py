@@ -20,23 +20,10 @@ from server.forms.qualtrics.choices import (
     set_order,
 )
 from server.forms.qualtrics.logic import Answers, condition, contradiction, words
-from server.forms.source import Given
+from server.forms.source import Declared, Given
 
-_PROSE = "free prose cannot be randomized: ask a question with options instead"
-#: Types and selectors that ask nothing that can be randomized, and why.
-_REFUSED = {
-    "FileUpload": "files are not collected", "Signature": "signatures are not collected",
-    "Draw": "drawings are not collected", "HotSpot": "places on an image are not asked",
-    "HeatMap": "places on an image are not asked", "Timing": "times are not collected",
-    "Captcha": "proof_of_work keeps programs away", "Meta": "nothing is collected about the device",
-    "SBS": "a table of several questions is not asked: ask each column by itself",
-    "DD": "a list that depends on another is not asked: ask each level by itself",
-    "CS": "numbers that add up to a sum are not asked: ask each by itself",
-    "PGR": "sorting into groups is not asked: ask for each item which group it is",
-    "HL": "marking a text is not asked", "MaxDiff": "best and worst are not asked: use a ranking",
-    "TreeTesting": "a tree test is not asked", "VideoResponse": "nothing is recorded",
-    "ML": _PROSE, "ESTB": _PROSE, "PW": "passwords are not collected",
-}  # fmt: skip
+#: Why types, selectors and steps of the flow are not imported.
+REFUSED = Declared("qualtrics").refused
 #: The kinds that matrices become, by selector and subselector.
 _MATRICES = {
     ("Likert", "SingleAnswer"): "scale",
@@ -59,8 +46,8 @@ class Kinds:
     def fill(self, asked: Asked, question: Mapping[str, Any]) -> str:
         """Add a question, or those of its rows, to the form; return why that cannot be."""
         kind, selector = (str(question.get(key, "")) for key in ("QuestionType", "Selector"))
-        if kind in _REFUSED or selector in _REFUSED:
-            return _REFUSED.get(kind) or _REFUSED[selector]
+        if kind in REFUSED or selector in REFUSED:
+            return REFUSED.get(kind) or REFUSED[selector]
         reader = _READERS.get(kind)
         if reader is None:
             return f"the type {kind[:40] or '(none)'} is not known here"

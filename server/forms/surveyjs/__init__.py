@@ -25,28 +25,15 @@ from server.forms.form import (
 )
 from server.forms.json_file import is_json_of, items, parsed
 from server.forms.meaning import told_in
-from server.forms.source import Given
+from server.forms.source import Declared, Given
 from server.forms.surveyjs.kinds import DEFAULT, SPECIAL, Kinds, is_on, is_text
 from server.forms.surveyjs.logic import condition
 
-#: Types that ask nothing that can be randomized, and why.
-_REFUSED = {
-    "comment": "free prose cannot be randomized: ask a question with options instead",
-    "file": "files are not collected",
-    "signaturepad": "signatures are not collected",
-    "expression": "nothing is calculated on the device; compute it from the estimates",
-    "paneldynamic": "groups that repeat are not asked: ask once, or how many",
-    "matrixdynamic": "groups that repeat are not asked: ask once, or how many",
-    "matrixdropdown": "a table with a list in each cell is not asked: ask each column by itself",
-    "image": "an image without a text asks nothing",
-}
-#: Lists of a survey that have no counterpart, and what their entries do.
-_OF_SURVEY = {
-    "triggers": "nothing is done after an answer",
-    "calculatedValues": "nothing is calculated on the device",
-    "completedHtmlOnCondition": "everybody sees the same last page",
-    "navigateToUrlOnCondition": "everybody sees the same last page",
-}
+_REFUSED = Declared("surveyjs").refused
+#: Lists of a survey that have no counterpart.
+_OF_SURVEY = (
+    "triggers", "calculatedValues", "completedHtmlOnCondition", "navigateToUrlOnCondition",
+)  # fmt: skip
 #: Names that keys had in earlier versions.
 _RENAMED = {
     "questions": "elements", "hasOther": "showOtherItem", "hasNone": "showNoneItem",
@@ -118,11 +105,10 @@ class _Reader:
             self._read_group(f"pages[{number}]", page, "page")
         if not isinstance(pages, list):
             self._read_elements("", data)
-        for key, why in _OF_SURVEY.items():
+        for key in _OF_SURVEY:
             for number, one in enumerate(items(data.get(key))):
                 self._claim(f"{key}[{number}]", one)
-                told = f"it has no counterpart in a survey file: {why}"
-                self.form.refuse(f"{key}[{number}]", key, "survey", told)
+                self.form.refuse(f"{key}[{number}]", key, "survey", _REFUSED[key])
         self.form.note("survey", "", "survey", *changes)
         self.form.claim("survey", data)
 

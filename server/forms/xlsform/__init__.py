@@ -22,29 +22,12 @@ from server.forms.form import (
     left_out,
 )
 from server.forms.meaning import told_in
-from server.forms.source import Given
+from server.forms.source import Declared, Given
 from server.forms.xlsform.kinds import OTHER, Kinds, looks
 from server.forms.xlsform.workbook import Rows, workbook
 from server.forms.xlsform.xpath import condition
 
-_REFUSED = {
-    "geopoint": "places are not collected", "geotrace": "places are not collected",
-    "geoshape": "places are not collected", "image": "files are not collected",
-    "photo": "files are not collected", "audio": "files are not collected",
-    "video": "files are not collected", "file": "files are not collected",
-    "barcode": "what is scanned identifies, and is not collected",
-    "calculate": "nothing is calculated on the device; compute it from the estimates",
-    "hidden": "nothing is sent that respondents do not see",
-    "xml-external": "data from elsewhere are not loaded",
-    "csv-external": "data from elsewhere are not loaded",
-    "background-audio": "nothing is recorded",
-    "time": "a time of day has no kind of its own: ask for the hour as a number, 0 to 23",
-    "datetime": "a date with a time has no kind of its own: ask for the year as a number",
-}  # fmt: skip
-_METADATA = (
-    "start", "end", "today", "deviceid", "subscriberid", "simserial", "phonenumber", "username",
-    "email", "audit", "start-geopoint", "devicephonenum", "deviceinfo", "caseid",
-)  # fmt: skip
+_REFUSED = Declared("xlsform").refused
 #: The words for yes and no of cells.
 _ON, _OFF = ("yes", "true", "true()", "1"), ("no", "false", "false()", "0")
 
@@ -181,13 +164,8 @@ class _Reader:
             self._read_group(place, row, whole, given)
         elif unasked := next((group.unasked for group in self._groups if group.unasked), ""):
             self.form.refuse(place, name, given, unasked)
-        elif kind in _METADATA or whole in _METADATA:
-            self.form.refuse(
-                place, name, given, "nothing is collected about the device or the time"
-            )
-        elif kind in _REFUSED or whole.replace(" ", "-") in _REFUSED:
-            told = _REFUSED.get(kind) or _REFUSED[whole.replace(" ", "-")]
-            self.form.refuse(place, name, given, told)
+        elif why := _REFUSED.get(kind) or _REFUSED.get(whole.replace(" ", "-")):
+            self.form.refuse(place, name, given, why)
         elif not given:
             self.form.refuse(place, name, given, "it has no type")
         else:
