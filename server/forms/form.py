@@ -8,7 +8,7 @@ from typing import Any
 from analysis.core.errors import SurveyError
 from server.forms.change import HARMLESS, Change, in_order, look, lost, weight_of
 from server.forms.conditions import Untold
-from server.forms.meaning import is_none, is_outside
+from server.forms.meaning import is_none, is_outside, told_in
 from server.forms.source import Declared, Given
 from server.forms.texts import combined
 from server.page_texts import languages_of
@@ -262,14 +262,6 @@ class Asked:
         """Note that a condition is left out, in the words of `condition_of`."""
         self.lose(f"{untold}, so more people are asked")
 
-    def add_other(self, label: Any, specify: Any) -> "Asked":
-        """Add an option that a respondent can write, and return the text that says which."""
-        value = "other"
-        while any(known == value for known, _ in self.options):
-            value = f"{value}-written"
-        self.options.append((value, label))
-        return self.namely(value, specify, f"{self.name}-other")
-
     def namely(self, option: str, text: Any, name: str) -> "Asked":
         """Return the text of the field beside an option."""
         told = (
@@ -371,6 +363,17 @@ class Form:
         asked.page = self.page
         asked.headings = [one for one in (*self.headings, under) if one]
         self.items.append(asked)
+
+    def add_other(
+        self, asked: Asked, label: Any = None, value: str = "other", place: int | None = None
+    ) -> None:
+        """Add an option that respondents can write, and the text that says which."""
+        while any(known == value for known, _ in asked.options):
+            value = f"{value}-written"
+        option = (value, label or told_in("other", self.languages))
+        asked.options.insert(len(asked.options) if place is None else place, option)
+        specify = told_in("specify", self.languages)
+        self.put(asked.namely(value, specify, f"{asked.name}-other"))
 
     def refuse(self, row: str, name: str, kind: str, why: str) -> None:
         """Note that a row of the source is not imported, and why."""

@@ -22,7 +22,6 @@ from server.forms.form import (
     points,
 )
 from server.forms.json_file import amount, is_json_of, items, parsed, table
-from server.forms.meaning import told_in
 from server.forms.source import Declared, Given
 
 _REFUSED = Declared("googleforms").refused
@@ -158,8 +157,7 @@ class _Reader:
         options = [*map(table, items(given.get("options")))]
         written = [option for option in options if option.get("isOther") is True]
         if asked.type == "choiceQuestion" and written:
-            label = _text(written[0].get("value")) or told_in("other", ())
-            self._put(asked.add_other(label, told_in("specify", ())))
+            self._form.add_other(asked, _text(written[0].get("value")))
         self._lead(asked, options)
 
     def _lead(self, asked: Asked, options: list[Mapping[str, Any]]) -> None:

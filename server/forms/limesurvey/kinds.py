@@ -12,7 +12,6 @@ from server.forms.json_file import amount
 from server.forms.limesurvey.relevance import Variable, condition
 from server.forms.limesurvey.source import Part, Question, whole
 from server.forms.limesurvey.types import POINTS, REFUSED, unused
-from server.forms.meaning import told_in
 
 #: Relevance equations that always hold.
 NO_CONDITION = ("", "1")
@@ -78,19 +77,16 @@ class Kinds:
 
     def _add_other(self, asked: Asked, question: Question) -> None:
         """Add the option that a respondent can write, and the text that says which."""
-        languages = self._languages.several
         given = self._text_of(question, "other_replace_text", asked, "option “other”")
-        written = asked.namely(_OTHER, told_in("specify", languages), f"{asked.name}-other")
         places = {"beginning": 0}
         if question.attribute("other_position") == "specific":
             codes = [code for code, _ in asked.options]
             after = question.attribute("other_position_code")
             places = {"specific": codes.index(after) + 1} if after in codes else {}
-        place = places.get(question.attribute("other_position"), len(asked.options))
         self._know(question, asked, "other", _OTHER)
-        asked.options.insert(place, (_OTHER, given or told_in("other", languages)))
         self.form.put(asked)
-        self.form.put(written)
+        place = places.get(question.attribute("other_position"))
+        self.form.add_other(asked, given, _OTHER, place)
 
     def _choose(self, asked: Asked, question: Question) -> str:
         asked.kind, asked.options = "choice", self._options(question.answers, asked)

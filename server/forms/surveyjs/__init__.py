@@ -237,8 +237,7 @@ class _Reader:
 
     def _read_beside(self, asked: Asked, element: Given) -> None:
         """Read what can be written beside options, and what is asked of those who choose one."""
-        several = self._kinds.languages.several
-        specify = told_in("specify", several)
+        specify = told_in("specify", self.form.languages)
         choices = [
             (number, choice)
             for number, choice in enumerate(items(element.get("choices")))
@@ -250,8 +249,7 @@ class _Reader:
                 for value, _ in self._kinds.options([choice]):
                     self.form.put(asked.namely(value, label, f"{asked.name}.{value}"))
         if asked.type in SPECIAL and is_on(element, "showOtherItem"):
-            other = self._kinds.text(element.get("otherText")) or told_in("other", several)
-            self.form.put(asked.add_other(other, specify))
+            self.form.add_other(asked, self._kinds.text(element.get("otherText")))
         asked.changes += self._kinds.changes()
         sign = "selected" if asked.kind == "choices" else "="
         before = self._conditions

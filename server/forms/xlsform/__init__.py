@@ -21,7 +21,6 @@ from server.forms.form import (
     condition_of,
     left_out,
 )
-from server.forms.meaning import told_in
 from server.forms.source import Declared, Given
 from server.forms.xlsform.kinds import OTHER, Kinds, looks
 from server.forms.xlsform.workbook import Rows, workbook
@@ -237,7 +236,7 @@ class _Reader:
             asked.ask_if(row["relevant"], partial(condition, row["relevant"]))
         self._put(asked, rest)
         if asked.kind in ("choice", "choices") and OTHER.search(rest):
-            self._add_other(asked)
+            self.form.add_other(asked)
 
     def _begin_grid(self, asked: Asked, rest: str) -> None:
         """Take a row with labels alone as the text of the grid of the rows below it."""
@@ -261,10 +260,6 @@ class _Reader:
         if asked.kind == "scale":
             asked.keys["matrix"] = header.text
         self.form.put(asked, None if asked.kind == "scale" else header.text)
-
-    def _add_other(self, asked: Asked) -> None:
-        languages = self._languages.several
-        self.form.put(asked.add_other(*(told_in(key, languages) for key in ("other", "specify"))))
 
 
 def _languages(rows: list[Given], default: str) -> dict[str, str]:
