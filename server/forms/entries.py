@@ -10,7 +10,7 @@ from analysis.survey.digest import NOTE
 from analysis.survey.document import ID
 from server.editing.draft_file import free_id, id_of
 from server.forms.change import Change, harmless, look, lost
-from server.forms.form import Asked, phrases
+from server.forms.form import Asked, left_out, phrases
 from server.forms.meaning import asks_who, in_order, outside
 from server.forms.texts import answers_in, first, retold
 
@@ -39,7 +39,7 @@ class Entry:
     def ask_all(self, text: str, why: object) -> None:
         """Leave a condition of the source out, so that more people are asked."""
         self.is_asked_of_more = True
-        self.asked.ask_all(text, why)
+        self.changes.append(left_out(text, why))
 
     def require_no_more(self) -> None:
         """Let those leave it out whom it does not concern."""

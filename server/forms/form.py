@@ -137,23 +137,20 @@ class Wanted:
 Translate = Callable[[], list[Any]]
 
 
-def condition_of(text: str, translate: Translate) -> tuple[Condition, str]:
-    """Return a condition of the source, and words that say why it is left out, if it is."""
+def condition_of(text: str, translate: Translate) -> tuple[Condition, list[Change]]:
+    """Return a condition of the source, and the change that it is left out, if it is."""
     try:
-        return Condition(translate(), text), ""
+        return Condition(translate(), text), []
     except Untold as error:
-        return Condition([], text), _left_out(text, error)
+        return Condition([], text), [left_out(text, error)]
 
 
-def left_out(untold: str) -> list[Change]:
-    """Return the change of a group whose condition is left out, in the words of `condition_of`."""
-    return [lost(f"{untold}, so more people are asked what it holds")] if untold else []
-
-
-def _left_out(text: str, why: object) -> str:
+def left_out(text: str, why: object) -> Change:
+    """Return that a condition of the source is left out."""
     given = " ".join(text.split())
     shown = given if len(given) <= 200 else f"{given[:199]}…"
-    return f"the condition {shown} could not be translated ({why})"
+    told = f"the condition {shown} could not be translated ({why})"
+    return lost(f"{told}, so more people are asked")
 
 
 @dataclass
@@ -245,10 +242,9 @@ class Asked:
 
     def ask_if(self, text: str, translate: Translate) -> None:
         """Ask it only if this condition holds, too, as far as it can be translated."""
-        condition, untold = condition_of(text, translate)
+        condition, changes = condition_of(text, translate)
         self.conditions.append(condition)
-        if untold:
-            self.ask_more(untold)
+        self.changes += changes
 
     def lose(self, words: str) -> None:
         """Note that a part of the source is lost."""
@@ -257,10 +253,6 @@ class Asked:
     def look(self, words: str) -> None:
         """Note a decision that somebody has to look at."""
         self.changes.append(look(words))
-
-    def ask_more(self, untold: str) -> None:
-        """Note that a condition is left out, in the words of `condition_of`."""
-        self.lose(f"{untold}, so more people are asked")
 
     def namely(self, option: str, text: Any, name: str) -> "Asked":
         """Return the text of the field beside an option."""
@@ -285,10 +277,6 @@ class Asked:
 
         self.keys["help"] = combined(told, self.keys.get("help", ""), *known.values())
         self.look("the labels of its ends stand in its help")
-
-    def ask_all(self, text: str, why: object) -> None:
-        """Note that a condition of the source is left out, so that more people are asked."""
-        self.ask_more(_left_out(text, why))
 
 
 def points(low: int, high: int, step: int = 1) -> list[tuple[str, Any]]:

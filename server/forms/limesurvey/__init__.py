@@ -19,7 +19,6 @@ from server.forms.form import (
     FormError,
     PartRow,
     condition_of,
-    left_out,
 )
 from server.forms.limesurvey import structure, table
 from server.forms.limesurvey.kinds import NO_CONDITION, Kinds
@@ -160,7 +159,7 @@ class _Reader:
     def _read_group(self, group: Group, number: int) -> None:
         setting = self._source.setting
         title, changes = self._languages.text(group.texts("group_name"))
-        about, more = self._languages.text(group.texts("description"), "description")
+        about, of_about = self._languages.text(group.texts("description"), "description")
         # B shows both, N the names alone, D the descriptions alone, and X neither.
         shown = setting("showgroupinfo")
         self.form.headings = [title if shown not in ("D", "X") else None]
@@ -168,15 +167,15 @@ class _Reader:
         conditions: list[Condition] = []
         relevance = group.get("grelevance")
         if relevance not in NO_CONDITION:
-            found, untold = condition_of(relevance, partial(self._kinds.tree, relevance))
+            found, more = condition_of(relevance, partial(self._kinds.tree, relevance))
             conditions.append(found)
-            changes += left_out(untold)
+            changes += more
         if group.lines:
             name = str(texts.first(title or ""))[:60]
             self.form.note(group.row, name, "group", *changes)
         if about and shown not in ("N", "X"):
             note = Asked(group.row, f"about-{len(self.form.items)}", "group", "note", about)
-            note.changes, note.conditions = more, [*conditions]
+            note.changes, note.conditions = of_about, [*conditions]
             self.form.put(note)
         for place, question in enumerate(group.questions):
             self.form.page += place > 0 and setting("format") == "S"

@@ -6,8 +6,8 @@ from functools import partial
 from typing import Any
 
 from server.forms.change import Change, look, lost
-from server.forms.conditions import joined
-from server.forms.form import Asked, Condition, Form, Row, condition_of, left_out, refused
+from server.forms.conditions import Untold, joined
+from server.forms.form import Asked, Condition, Form, Row, condition_of, refused
 from server.forms.json_file import items, table
 from server.forms.qualtrics.choices import Wording, carried, is_on
 from server.forms.qualtrics.kinds import REFUSED, Kinds
@@ -125,9 +125,9 @@ class Flow:
                 self._show(place, key, kind, [*self._staying, *conditions])
             elif kind == "Branch":
                 logic = step.get("BranchLogic")
-                found, untold = condition_of(words(logic), partial(self._kinds.tree, logic))
+                found, changes = condition_of(words(logic), partial(self._kinds.tree, logic))
                 inside = [*conditions, found]
-                self.form.note(place, name, kind, *left_out(untold))
+                self.form.note(place, name, kind, *changes)
             elif kind == "Group":
                 self.form.note(place, name, kind)
             elif kind in ("BlockRandomizer", "Randomizer"):
@@ -236,12 +236,12 @@ class Flow:
         description = bare(skip.get("Description") or "of Qualtrics")
         locator = skip.get("Locator") or skip.get("ChoiceLocator")
         operator, until = skip.get("Condition"), str(skip.get("SkipToDestination") or "")
-        answers = self._kinds.answers
-        found, untold = condition_of(
-            description, lambda: ["not", selected(locator, operator, answers)]
-        )
+        why, tree = "", list[Any]()
+        try:
+            tree = ["not", selected(locator, operator, self._kinds.answers)]
+        except Untold as error:
+            why = f"{shortened(description)} could not be translated ({error})"
         self._leavings += 1
-        why = untold
         if until not in ("ENDOFBLOCK", "ENDOFSURVEY") and until not in self._questions:
             why = why or f"{shortened(description)} leads to an unknown place"
         if self._leavings > _MOST_LEAVINGS:
@@ -250,6 +250,7 @@ class Flow:
             told = f"its skip logic is left out, so more people are asked what it skips: {why}"
             self._add(place, lost(told))
             return []
+        found = Condition(tree, description)
         if until == "ENDOFSURVEY":
             self._staying.append(found)
         return [(until, found)]

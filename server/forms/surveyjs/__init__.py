@@ -20,7 +20,6 @@ from server.forms.form import (
     FormError,
     PartRow,
     condition_of,
-    left_out,
     refused,
 )
 from server.forms.json_file import is_json_of, items, parsed
@@ -140,9 +139,9 @@ class _Reader:
         changes = self._common(group)
         text = str(group.get("visibleIf") or "")
         if text:
-            found, untold = condition_of(text, partial(condition, text, self._known))
+            found, more = condition_of(text, partial(condition, text, self._known))
             self._conditions.append(found)
-            changes += left_out(untold)
+            changes += more
         locked, more = _locked(group)
         self._conditions += locked
         changes += more

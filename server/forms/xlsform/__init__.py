@@ -19,7 +19,6 @@ from server.forms.form import (
     FormError,
     PartRow,
     condition_of,
-    left_out,
 )
 from server.forms.source import Declared, Given
 from server.forms.xlsform.kinds import OTHER, Kinds, looks
@@ -194,8 +193,8 @@ class _Reader:
         label, changes = self._text(row, "label")
         found: Condition | None = None
         if "relevant" in row:
-            found, untold = condition_of(row["relevant"], partial(condition, row["relevant"]))
-            changes += left_out(untold)
+            found, more = condition_of(row["relevant"], partial(condition, row["relevant"]))
+            changes += more
         is_grid = label is not None and looks(row, "table-list")
         row.get("required")  # only questions can be required
         self._groups.append(_Group(row, "", found, label if is_grid else None))
