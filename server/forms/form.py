@@ -279,6 +279,11 @@ class Asked:
         self.look("the labels of its ends stand in its help")
 
 
+def stem_of(name: str) -> str:
+    """Return the name of a file without its ending."""
+    return re.sub(r"\.\w+$", "", name) or "form"
+
+
 def points(low: int, high: int, step: int = 1) -> list[tuple[str, Any]]:
     """Return the points of a scale of numbers."""
     return [(str(one), str(one)) for one in range(low, high + 1, step)]
@@ -371,10 +376,11 @@ class Form:
         """Note that a row of the source that asks nothing is in the survey."""
         self.items.append(Row(row, name, kind, outcome_of(changes), changes, remark=remark))
 
-    def claim(self, row: str, part: Given) -> None:
-        """Let a row of the report answer for a part of the file."""
-        part.is_claimed = True
-        self.claimed.append((row, part))
+    def claim(self, row: str, part: object) -> None:
+        """Let a row of the report answer for a part of the file, unless that is no table."""
+        if isinstance(part, Given):
+            part.is_claimed = True
+            self.claimed.append((row, part))
 
     def account(self, declared: Declared) -> None:
         """Name in each row what nobody has read of its parts."""

@@ -20,6 +20,7 @@ from server.forms.form import (
     PartRow,
     is_yes_no,
     points,
+    stem_of,
 )
 from server.forms.json_file import amount, is_json_of, items, parsed, table
 from server.forms.source import Declared, Given
@@ -42,8 +43,7 @@ def read(content: bytes, name: str) -> Form:
     if not _is_form(raw):
         raise FormError(f"{name}: expected JSON of the Google Forms API, with info and items")
     data = Given(raw, "form")
-    info = table(data["info"])
-    stem = name.rpartition(".")[0] or name
+    info, stem = table(data["info"]), stem_of(name)
     form = Form(_text(info.get("title")) or _text(info.get("documentTitle")) or stem, stem)
     about = _text(info.get("description"))
     form.study = {"introduction": about} if about else {}
@@ -96,8 +96,7 @@ class _Reader:
         kinds = [key for key in item if key.endswith("Item")]
         kind, title = kinds[0] if kinds else "", _text(item.get("title"))
         about = _text(item.get("description"))
-        if isinstance(item, Given):
-            self._form.claim(place, item)
+        self._form.claim(place, item)
         if kind == "pageBreakItem":
             self._form.page += 1
             self._conditions = [told for target, told in self._jumps if target > self._form.page]
@@ -200,8 +199,7 @@ class _Reader:
         for number, row in enumerate(map(table, rows)):
             text = _text(table(row.get("rowQuestion")).get("title"))
             asked = self._asked(places[number], self._named(title, text), text, row)
-            if isinstance(row, Given):
-                self._form.claim(asked.row, row)
+            self._form.claim(asked.row, row)
             asked.kind, asked.options = "scale" if is_scale else "choices", [*options]
             over = f"{title} ({about})" if title and about else title or about or "–"
             if is_scale:

@@ -12,14 +12,7 @@ from typing import Any
 from analysis.survey.study_file import is_address
 from server.forms import texts
 from server.forms.change import Change, harmless, look, lost
-from server.forms.form import (
-    Asked,
-    Condition,
-    Form,
-    FormError,
-    PartRow,
-    condition_of,
-)
+from server.forms.form import Asked, Condition, Form, FormError, PartRow, condition_of, stem_of
 from server.forms.limesurvey import structure, table
 from server.forms.limesurvey.kinds import NO_CONDITION, Kinds
 from server.forms.limesurvey.relevance import by_scenario
@@ -54,7 +47,7 @@ class _Reader:
 
     def __init__(self, source: Source, name: str) -> None:
         self._languages = texts.Languages(_tags(source.languages), _PIPE)
-        stem = re.sub(r"\.\w+$", "", name) or "form"
+        stem = stem_of(name)
         self.form = Form(stem, stem, languages=self._languages.several)
         self._source = source
         #: What is different in the texts of the survey, by the places of their lines.

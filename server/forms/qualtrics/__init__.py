@@ -10,7 +10,7 @@ from typing import Any
 
 from server.forms import texts
 from server.forms.change import lost
-from server.forms.form import MOST_LANGUAGES, MOST_ROWS, Form, FormError
+from server.forms.form import MOST_LANGUAGES, MOST_ROWS, Form, FormError, stem_of
 from server.forms.json_file import is_json_of, parsed, table
 from server.forms.qualtrics.choices import Wording
 from server.forms.qualtrics.flow import Flow
@@ -40,7 +40,7 @@ def read(content: bytes, name: str) -> Form:
     elements = data.pop("SurveyElements")
     if len(elements) > MOST_ROWS:
         raise FormError(f"{name}: expected at most {MOST_ROWS:,} elements, got more")
-    return _form(data, elements, name.rpartition(".")[0] or name)
+    return _form(data, elements, stem_of(name))
 
 
 def _is_form(data: Any) -> bool:

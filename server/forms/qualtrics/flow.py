@@ -115,8 +115,7 @@ class Flow:
             kind, place = str(step.get("Type", "")), f"{where}[{number}]"
             key, name = str(step.get("ID", "")), str(step.get("FlowID", ""))
             inside, draws = conditions, is_drawn
-            if isinstance(step, Given):
-                self.form.claim(place, step)
+            self.form.claim(place, step)
             if kind in ("Block", "Standard") and key in self._led:
                 self._widen(key, [*self._staying, *conditions])
                 told = look("its questions are asked once, where it stood first")

@@ -20,7 +20,7 @@ from server.forms.qualtrics.choices import (
     set_order,
 )
 from server.forms.qualtrics.logic import Answers, condition, contradiction, words
-from server.forms.source import Declared, Given
+from server.forms.source import Declared
 
 #: Why types, selectors and steps of the flow are not imported.
 REFUSED = Declared("qualtrics").refused
@@ -245,8 +245,7 @@ class Kinds:
         is_grid = kind == "scale"
         for choice, place in zip(rows, places, strict=True):
             row = Asked(place, names[choice.key], asked.type, kind, choice.text)
-            if isinstance(choice.part, Given):
-                self.form.claim(place, choice.part)
+            self.form.claim(place, choice.part)
             row.keys, row.unbounded, row.alone = {**asked.keys}, asked.unbounded, asked.alone
             if is_grid:
                 row.keys["matrix"] = asked.text

@@ -21,6 +21,7 @@ from server.forms.form import (
     PartRow,
     condition_of,
     refused,
+    stem_of,
 )
 from server.forms.json_file import is_json_of, items, parsed
 from server.forms.meaning import told_in
@@ -86,9 +87,9 @@ class _Reader:
         data = Given(raw, "survey")
         data.get("locale")  # `_languages` goes through all of the file
         self._kinds = Kinds(texts.Languages(_languages(raw), _PIPE))
-        stem = re.sub(r"\.\w+$", "", name)
-        self.form = Form(stem or "Form", stem or "form", languages=self._kinds.languages.several)
-        self.form.title = self._kinds.text(data.get("title"), "title") or stem or "Form"
+        stem = stem_of(name)
+        self.form = Form(stem, stem, languages=self._kinds.languages.several)
+        self.form.title = self._kinds.text(data.get("title"), "title") or stem
         study = {"description": "introduction", "completedHtml": "thanks"}
         found = {ours: self._kinds.text(data.get(theirs), ours) for theirs, ours in study.items()}
         self.form.study = {key: text for key, text in found.items() if text}
@@ -106,14 +107,10 @@ class _Reader:
             self._read_elements("", data)
         for key in _OF_SURVEY:
             for number, one in enumerate(items(data.get(key))):
-                self._claim(f"{key}[{number}]", one)
+                self.form.claim(f"{key}[{number}]", one)
                 self.form.refuse(f"{key}[{number}]", key, "survey", _REFUSED[key])
         self.form.note("survey", "", "survey", *changes)
         self.form.claim("survey", data)
-
-    def _claim(self, place: str, part: Any) -> None:
-        if isinstance(part, Given):
-            self.form.claim(place, part)
 
     def _read_group(self, place: str, group: Any, kind: str) -> None:
         """Read a page or a panel, whose heading and conditions its elements have."""

@@ -12,14 +12,7 @@ from typing import Any
 
 from server.forms import texts
 from server.forms.change import Change, look
-from server.forms.form import (
-    Asked,
-    Condition,
-    Form,
-    FormError,
-    PartRow,
-    condition_of,
-)
+from server.forms.form import Asked, Condition, Form, FormError, PartRow, condition_of, stem_of
 from server.forms.source import Declared, Given
 from server.forms.xlsform.kinds import OTHER, Kinds, looks
 from server.forms.xlsform.workbook import Rows, workbook
@@ -72,14 +65,14 @@ class _Reader:
     """One workbook; its rows become items of `form`, in their order."""
 
     def __init__(self, book: Mapping[str, Rows], name: str) -> None:
-        stem = re.sub(r"\.\w+$", "", name)
+        stem = stem_of(name)
         (_, settings), *more_settings = book.get("settings") or [(0, Given({}, "settings"))]
         title = texts.plain(settings.get("form_title") or settings.get("title") or stem)[0]
         known = settings.get("form_id") or settings.get("id_string") or stem
         rows = [row for sheet in ("survey", "choices") for _, row in book.get(sheet, ())]
         tags = _languages(rows, settings.get("default_language", ""))
         self._languages = texts.Languages(tags, re.compile(r"\$\{([^{}\n]{1,200})\}"))
-        self.form = Form(title or "Form", known, languages=self._languages.several)
+        self.form = Form(title or stem, known, languages=self._languages.several)
         self.form.has_title = bool(settings.get("form_title") or settings.get("title"))
         if "" in tags and len(tags) > 1:
             told = f"its labels without a language are taken for “{tags['']}”"
