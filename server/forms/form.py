@@ -328,6 +328,10 @@ class PartRow:
     unused: str = "no question has it"
     changes: tuple[Change, ...] = ()
 
+    def with_changes(self, more: Sequence[Change]) -> "PartRow":
+        """Return the row with more changes."""
+        return replace(self, changes=(*self.changes, *more))
+
 
 @dataclass
 class Form:
@@ -356,6 +360,14 @@ class Form:
         asked.page = self.page
         asked.headings = [one for one in (*self.headings, under) if one]
         self.items.append(asked)
+
+    def tell(self, place: int, more: Sequence[Change]) -> None:
+        """Add changes to the item at a place, which its row tells even if it is refused."""
+        item = self.items[place]
+        if isinstance(item, Asked):
+            item.left += (*more,)
+        else:
+            self.items[place] = item.with_changes(more)
 
     def add_other(
         self, asked: Asked, label: Any = None, value: str = "other", place: int | None = None
@@ -392,9 +404,4 @@ class Form:
             item = self.items[place]
             is_refused = isinstance(item, Row) and item.outcome == REFUSED
             more = declared.going_with(part) if is_refused else declared.changes(part)
-            if isinstance(item, Asked):
-                item.left += more
-            elif isinstance(item, Row):
-                self.items[place] = item.with_changes(more)
-            else:
-                self.items[place] = replace(item, changes=(*item.changes, *more))
+            self.tell(place, more)

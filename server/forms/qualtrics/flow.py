@@ -1,13 +1,12 @@
 """The survey flow of Qualtrics: which blocks are shown in which order, and to whom."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from server.forms.change import Change, look, lost
+from server.forms.change import look, lost
 from server.forms.conditions import Untold, joined
-from server.forms.form import Asked, Condition, Form, Row, condition_of, refused
+from server.forms.form import Asked, Condition, Form, condition_of, refused
 from server.forms.json_file import items, table
 from server.forms.qualtrics.choices import Wording, carried, is_on
 from server.forms.qualtrics.kinds import REFUSED, Kinds
@@ -247,22 +246,13 @@ class Flow:
             why = why or f"at most {_MOST_LEAVINGS} are read"
         if why:
             told = f"its skip logic is left out, so more people are asked what it skips: {why}"
-            self._add(place, lost(told))
+            rows = [item.row for item in self.form.items]
+            self.form.tell(rows.index(place), [lost(told)])
             return []
         found = Condition(tree, description)
         if until == "ENDOFSURVEY":
             self._staying.append(found)
         return [(until, found)]
-
-    def _add(self, place: str, change: Change) -> None:
-        """Add a change to the first item of a row."""
-        at, item = next(each for each in enumerate(self.form.items) if each[1].row == place)
-        if isinstance(item, Asked):
-            item.changes.append(change)
-        elif isinstance(item, Row):
-            self.form.items[at] = item.with_changes([change])
-        else:
-            self.form.items[at] = replace(item, changes=(*item.changes, change))
 
     def _leave_out(self, key: str, block: Given) -> None:
         """Refuse the questions of a block that nobody is shown."""
