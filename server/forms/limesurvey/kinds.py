@@ -40,9 +40,16 @@ class Kinds:
         if question.attribute("location_mapservice") not in ("", "0"):
             return "places are not collected"
         reader = _READERS.get(question.type)
-        if reader is None:
+        if reader is not None:
+            return reader(self, asked, question)
+        single = _SINGLE.get(question.type)
+        if single is None:
             return f"the type {question.type[:20] or '(none)'} is not known here"
-        return reader(self, asked, question) or ""
+        why = single(self, asked, question)
+        if not why:
+            self._know(question, asked)
+            self.form.put(asked)
+        return why
 
     def tree(self, relevance: str, held: Sequence[Condition] = ()) -> list[Any]:
         """Return the tree of an equation; raise `Untold` if it cannot be translated."""
@@ -137,22 +144,19 @@ class Kinds:
                 asked.lose(f"that at most {most[:60]} items are put in order is left out")
         return self._finish(asked, question)
 
-    def _decide(self, asked: Asked, question: Question) -> None:
+    def _decide(self, asked: Asked, _: Question) -> str:
         asked.kind, asked.options = "yes-no", [("Y", "Yes"), ("N", "No")]
-        self._know(question, asked)
-        self.form.put(asked)
+        return ""
 
-    def _tell_gender(self, asked: Asked, question: Question) -> None:
+    def _tell_gender(self, asked: Asked, _: Question) -> str:
         asked.kind = "choice"
         asked.options = [("F", self._languages.same("Female")), ("M", self._languages.same("Male"))]
         asked.look("its options are LimeSurvey's own, in English")
-        self._know(question, asked)
-        self.form.put(asked)
+        return ""
 
-    def _rate(self, asked: Asked, question: Question) -> None:
+    def _rate(self, asked: Asked, _: Question) -> str:
         asked.kind, asked.options = "scale", list(POINTS["5"])
-        self._know(question, asked)
-        self.form.put(asked)
+        return ""
 
     def _rate_rows(self, asked: Asked, question: Question) -> str:
         """Make a scale of each row of an array, once for each of its scales."""
@@ -226,8 +230,8 @@ class Kinds:
             ends: list[Any] = []
             if question.type == "K" and question.is_on("slider_layout"):
                 row.text, *ends = _parts(row.text, question.attribute("slider_separator") or "|")
-            count = self._count_in if question.type == "K" else self._write
-            why = count(row, question)
+            read = self._count if question.type == "K" else self._write
+            why = read(row, question)
             if why:
                 self.form.refuse(part.row, row.name, row.type, why)
                 continue
@@ -243,14 +247,6 @@ class Kinds:
         self.form.items.append(PartRow(asked.row, asked.name, asked.type, places))
 
     def _count(self, asked: Asked, question: Question) -> str:
-        return self._count_in(asked, question) or self._known(asked, question)
-
-    def _known(self, asked: Asked, question: Question) -> str:
-        self._know(question, asked)
-        self.form.put(asked)
-        return ""
-
-    def _count_in(self, asked: Asked, question: Question) -> str:
         """Make a question a number, between the bounds that it has; return why it cannot be one."""
         is_slider = question.type == "K" and question.is_on("slider_layout")
         ends = ("slider_min", "slider_max") if is_slider else ("min_num_value_n", "max_num_value_n")
@@ -282,25 +278,19 @@ class Kinds:
             more = f" are left out; behind it stand “{texts.first(behind)}”" if behind else ""
             asked.look(told + (more or " become its unit, which stands behind it"))
 
-    def _type(self, asked: Asked, question: Question) -> str:
-        return self._write(asked, question) or self._known(asked, question)
-
     def _write(self, asked: Asked, question: Question) -> str:
         if question.is_on("numbers_only"):
-            return self._count_in(asked, question)
+            return self._count(asked, question)
         asked.kind = "text"
         return ""
 
     def _date(self, asked: Asked, question: Question) -> str:
         days = [question.attribute(key) for key in ("date_min", "date_max")]
-        why = asked.count_years(days, "give it a minimum and a maximum date")
-        if not why:
-            self.form.put(asked)
-        return why
+        return asked.count_years(days, "give it a minimum and a maximum date")
 
-    def _show(self, asked: Asked, question: Question) -> None:
+    def _show(self, asked: Asked, _: Question) -> str:
         asked.kind = "note"
-        self.form.put(asked)
+        return ""
 
 
 def _parts(text: Any, mark: str) -> list[Any]:
@@ -312,18 +302,21 @@ def _parts(text: Any, mark: str) -> list[Any]:
     return [{tag: parts[at] for tag, parts in found.items()} for at in range(number)]
 
 
-#: The kind that each type of question becomes.
-_READERS: Mapping[str, Callable[[Kinds, Asked, Question], str | None]] = {
+_Reader = Callable[[Kinds, Asked, Question], str]
+#: The readers of questions that become one question or several, and of those that become one.
+_READERS: Mapping[str, _Reader] = {
     **dict.fromkeys("L!O", Kinds._choose),
     **dict.fromkeys("MP", Kinds._tick),
     **dict.fromkeys("ABCEFH1", Kinds._rate_rows),
     **dict.fromkeys("KQ", Kinds._ask_rows),
+    "R": Kinds._rank,
+}
+_SINGLE: Mapping[str, _Reader] = {
     "5": Kinds._rate,
     "Y": Kinds._decide,
     "G": Kinds._tell_gender,
     "N": Kinds._count,
-    "S": Kinds._type,
+    "S": Kinds._write,
     "D": Kinds._date,
-    "R": Kinds._rank,
     "X": Kinds._show,
 }

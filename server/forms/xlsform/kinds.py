@@ -48,7 +48,6 @@ class Kinds:
             return ""
         if kind == "note":
             asked.kind = "note"
-            asked.text = asked.text or asked.name
             return ""
         if kind in ("acknowledge", "trigger"):
             asked.kind = "note"
@@ -103,29 +102,26 @@ class Kinds:
             asked.keys["at_most"] = found.at_most
 
     def _number(self, asked: Asked, row: Given, kind: str) -> str:
-        found, beside = self._bounds(row, kind)
+        given = row.get("constraint", "")
+        found, beside = bounds(given, kind in ("integer", "int")) if given else ({}, "")
         if kind == "range":
-            given = row.get("parameters", {})
+            parameters = row.get("parameters", {})
             usual = {"start": 1, "end": 10, "step": 1}
-            low, high, step = (amount(given.get(key, one)) for key, one in usual.items())
+            low, high, step = (amount(parameters.get(key, one)) for key, one in usual.items())
             if low is None or high is None or step is None:
                 return "expected numbers for its start, end and step"
             if beside or found.get("min", low) > low or found.get("max", high) < high:
-                asked.lose(f"the constraint {row['constraint']} is left out")
+                asked.lose(f"the constraint {given} is left out")
             found, beside = {"min": low, "max": high}, ""
             asked.keys |= {"slider": True, "step": step}
         low, high = (short(found[key]) if key in found else None for key in ("min", "max"))
         asked.count(low, high, "add a constraint such as . >= 0 and . <= 120")
-        beside = row.get("constraint", "") if asked.unbounded else beside
+        beside = given if asked.unbounded else beside
         if beside:
             asked.look(f"only the bounds of the constraint {beside} are kept")
         if kind in ("integer", "int"):
             asked.keys["integer"] = True
         return ""
-
-    def _bounds(self, row: Given, kind: str) -> tuple[dict[str, float], str]:
-        given = row.get("constraint", "")
-        return bounds(given, kind in ("integer", "int")) if given else ({}, "")
 
     def _date(self, asked: Asked, row: Given) -> str:
         days = re.findall(r"\b(?:19|20)\d\d-\d\d-\d\d", row.get("constraint", ""))
