@@ -146,7 +146,8 @@ class Declared:
     ----------
     tool : str
         The name of a file in ``server/forms/declared``. Its table `harmless` has reasons, each with
-        the keys by the names of their parts; ``key=value`` is harmless with this value alone.
+        the keys by the names of their parts; ``key=value`` is harmless with this value alone. The
+        names of several parts stand with commas between them.
         `look`, `lost` and `slight` have words by names and keys. Everything else is lost, or to be
         looked at if `unknown` says so, in the words that `usual` has for its part. `refused` has
         types by why they are refused.
@@ -163,13 +164,15 @@ class Declared:
         self.harmless = {
             f"{part}.{key}": reason
             for reason, parts in tables.get("harmless", {}).items()
-            for part, keys in parts.items()
+            for names, keys in parts.items()
+            for part in names.split(", ")
             for key in keys
         }
         self._words = {
             f"{part}.{key}": (change, words)
             for word, change in (("look", look), ("lost", lost), ("slight", harmless))
-            for part, keys in tables.get(word, {}).items()
+            for names, keys in tables.get(word, {}).items()
+            for part in names.split(", ")
             for key, words in keys.items()
         }
 
