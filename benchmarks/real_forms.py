@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from server.forms import FormError, Row, read_form
-from server.forms.form import CHANGED, IMPORTED, REFUSED
+from server.forms.change import CHANGED, IMPORTED, REFUSED
 
 LIST = Path(__file__).parent.parent / "tests/forms.toml"
 

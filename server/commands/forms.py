@@ -10,8 +10,7 @@ import click
 from analysis.survey.files import read_file
 from server.commands import print_message
 from server.forms import TOOLS, WRITTEN, FormError, Row, read_form, report, write_form
-from server.forms.change import LOOK, LOST
-from server.forms.form import REFUSED
+from server.forms.change import LOOK, LOST, REFUSED
 
 
 @click.command("import")

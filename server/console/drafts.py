@@ -68,7 +68,7 @@ def _new_page() -> str:
         given=request.form,
         templates=templates().values(),
         tools=TOOLS,
-        languages=[language.name for language in LANGUAGES.values()],
+        spoken=[language.name for language in LANGUAGES.values()],
     )
 
 

@@ -18,8 +18,7 @@ from server.console.mistakes import Mistake
 from server.editing.fields import DECIMAL
 from server.editing.forms import KINDS_IN_WORDS
 from server.forms import TOOLS, Imported, Wanted, report
-from server.forms.change import LOOK, LOST
-from server.forms.form import REFUSED
+from server.forms.change import LOOK, LOST, REFUSED
 from server.work import reading
 
 #: The most bytes of a form that a page carries to the next one. A larger one is imported whole.
@@ -59,7 +58,12 @@ def told_by_weight(csv_report: str, texts: Mapping[str, str]) -> dict[str, list[
         The wordings of questions, by their ids in the survey.
     """
     found: dict[str, dict[str, list[dict[str, str]]]] = {LOST: {}, LOOK: {}, REFUSED: {}, "": {}}
-    for row in csv.DictReader(io.StringIO(csv_report, newline="")):
+    limit = csv.field_size_limit(len(csv_report) + 1)  # a row can tell of thousands of values
+    try:
+        rows = [*csv.DictReader(io.StringIO(csv_report, newline=""))]
+    finally:
+        csv.field_size_limit(limit)
+    for row in rows:
         usual = LOST if row["outcome"] == "changed" else ""
         outcome = row["outcome"] if row["outcome"] == REFUSED else row.get("weight", usual)
         row["text"] = texts.get(row.get("id", ""), "")

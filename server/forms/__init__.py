@@ -9,7 +9,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from analysis.core.csv_json import to_text
-from server.forms.form import LARGEST, Form, FormError, Imported, Row, Wanted, Written
+from server.forms.change import Row
+from server.forms.form import LARGEST, Form, FormError, Imported, Wanted, Written
 
 if TYPE_CHECKING:
     from analysis.survey.survey import Survey

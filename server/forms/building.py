@@ -21,22 +21,19 @@ from analysis.survey.survey_file import MOST_ENTRIES, survey_of
 from server.cldr import language_of
 from server.editing.draft_file import toml_of
 from server.editing.reading import NAME
-from server.forms.change import harmless, in_order, look, lost
-from server.forms.entries import PROPOSED, Entry, beside_scale, entry_of, plain_id
-from server.forms.form import (
+from server.forms.change import (
     CHANGED,
-    MOST_OPTIONS,
     REFUSED,
-    Asked,
-    Form,
-    Found,
-    Imported,
-    PartRow,
     Row,
-    Wanted,
+    harmless,
+    in_order,
+    look,
+    lost,
     outcome_of,
     refused,
 )
+from server.forms.entries import PROPOSED, Entry, beside_scale, entry_of, plain_id
+from server.forms.form import MOST_OPTIONS, Asked, Form, Found, Imported, PartRow, Wanted
 from server.forms.joining import (
     asked_names,
     dissolve_grids,

@@ -1,8 +1,10 @@
-"""What is different from the source after an import, by what somebody has to do about it."""
+"""What became of a row of the source, and what somebody has to do about its differences."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
+#: The outcomes of a row of the source.
+IMPORTED, CHANGED, REFUSED = "imported", "changed", "refused"
 #: Something is lost, or other people are asked; somebody has to look whether it is right; and
 #: nobody has to.
 LOST, LOOK, HARMLESS = "lost", "look", "harmless"
@@ -41,3 +43,50 @@ def weight_of(changes: Iterable[Change]) -> str:
 def in_order(changes: Iterable[Change]) -> tuple[Change, ...]:
     """Return each change once, the weighty ones first."""
     return tuple(sorted(dict.fromkeys(changes), key=lambda one: WEIGHTS.index(one.weight)))
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the source in the report: where it stands, what became of it, and its changes.
+
+    `id` is that of the question or note that it became. `remark` says more, and changes nothing.
+    """
+
+    row: str
+    name: str
+    type: str
+    outcome: str
+    changes: tuple[Change, ...] = ()
+    id: str = ""
+    remark: str = ""
+
+    @property
+    def detail(self) -> str:
+        """What is different, the weighty things first, in words."""
+        return "; ".join(filter(None, [*(one.words for one in self.changes), self.remark]))
+
+    @property
+    def to_see(self) -> str:
+        """The part of the detail at which somebody has to look."""
+        return "; ".join(one.words for one in self.changes if one.weight != HARMLESS)
+
+    @property
+    def weight(self) -> str:
+        """The largest weight of its changes; "" without any."""
+        return weight_of(self.changes)
+
+    def with_changes(self, more: Sequence[Change]) -> "Row":
+        """Return the row with more changes; what is refused stays so."""
+        changes = in_order([*self.changes, *more])
+        outcome = self.outcome if self.outcome == REFUSED else outcome_of(changes)
+        return replace(self, outcome=outcome, changes=changes)
+
+
+def outcome_of(changes: Sequence[Change]) -> str:
+    """Return the outcome of what is in the survey: harmless differences are none."""
+    return IMPORTED if weight_of(changes) in ("", HARMLESS) else CHANGED
+
+
+def refused(row: str, name: str, kind: str, why: str, *more: Change) -> Row:
+    """Return a row that is not imported, and why."""
+    return Row(row, name, kind, REFUSED, (lost(why), *more))

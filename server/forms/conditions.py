@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping
 from math import isinf
 from typing import Any, ClassVar, Protocol
 
-#: The most parentheses in each other, more than anyone writes.
-_DEEPEST = 50
+#: The most parentheses in each other, and the most characters: more than anyone writes.
+_DEEPEST, _LONGEST = 50, 10_000
 _SIGNS: Mapping[str, Callable[[float, float], bool]] = {
     "<": lambda one, other: one < other,
     "<=": lambda one, other: one <= other,
@@ -53,8 +53,12 @@ class Parser(ABC):
     NOT: ClassVar[tuple[str, ...]] = ("not",)
 
     def __init__(self, text: str) -> None:
+        if len(text) > _LONGEST:
+            raise Untold(f"it has more than {_LONGEST:,} characters")
         self._text, self._at, self._depth = text, 0, 0
         self.kind, self.token = "", ""
+        #: What negates the next comparison, without parentheses between them.
+        self.negation = ""
         self.next()
 
     def tree(self) -> list[Any]:
@@ -110,14 +114,17 @@ class Parser(ABC):
             raise Untold("its parentheses are nested too deeply")
         try:
             if self.kind != "text" and self.token.lower() in self.NOT:
-                self.next()
+                self.negation = self.next()
                 return ["not", self._factor()]
             if self.token == "(" and self.kind != "text":
                 self.next()
+                self.negation = ""
                 tree = self._condition()
                 self.expect(")")
                 return tree
-            return self.comparison()
+            tree = self.comparison()
+            self.negation = ""
+            return tree
         finally:
             self._depth -= 1
 

@@ -6,15 +6,20 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from analysis.core.errors import SurveyError
-from server.forms.change import HARMLESS, Change, in_order, look, lost, weight_of
+from server.forms.change import (
+    REFUSED,
+    Change,
+    Row,
+    look,
+    lost,
+    outcome_of,
+    refused,
+)
 from server.forms.conditions import Untold
 from server.forms.meaning import is_none, is_outside, told_in
 from server.forms.source import Declared, Given
 from server.forms.texts import combined
 from server.page_texts import languages_of
-
-#: The outcomes of a row of the source.
-IMPORTED, CHANGED, REFUSED = "imported", "changed", "refused"
 
 #: The most rows, of all sheets and lists together, and the most bytes of a file.
 MOST_ROWS, LARGEST = 5_000, 8 << 20
@@ -24,53 +29,6 @@ MOST_LANGUAGES, MOST_OPTIONS = 50, 1_000
 
 class FormError(SurveyError):
     """A file that is no questionnaire of a tool that is known here; the message says why."""
-
-
-@dataclass(frozen=True)
-class Row:
-    """A row of the source in the report: where it stands, what became of it, and its changes.
-
-    `id` is that of the question or note that it became. `remark` says more, and changes nothing.
-    """
-
-    row: str
-    name: str
-    type: str
-    outcome: str
-    changes: tuple[Change, ...] = ()
-    id: str = ""
-    remark: str = ""
-
-    @property
-    def detail(self) -> str:
-        """What is different, the weighty things first, in words."""
-        return "; ".join(filter(None, [*(one.words for one in self.changes), self.remark]))
-
-    @property
-    def to_see(self) -> str:
-        """The part of the detail at which somebody has to look."""
-        return "; ".join(one.words for one in self.changes if one.weight != HARMLESS)
-
-    @property
-    def weight(self) -> str:
-        """The largest weight of its changes; "" without any."""
-        return weight_of(self.changes)
-
-    def with_changes(self, more: Sequence[Change]) -> "Row":
-        """Return the row with more changes; what is refused stays so."""
-        changes = in_order([*self.changes, *more])
-        outcome = self.outcome if self.outcome == REFUSED else outcome_of(changes)
-        return replace(self, outcome=outcome, changes=changes)
-
-
-def outcome_of(changes: Sequence[Change]) -> str:
-    """Return the outcome of what is in the survey: harmless differences are none."""
-    return IMPORTED if weight_of(changes) in ("", HARMLESS) else CHANGED
-
-
-def refused(row: str, name: str, kind: str, why: str, *more: Change) -> Row:
-    """Return a row that is not imported, and why."""
-    return Row(row, name, kind, REFUSED, (lost(why), *more))
 
 
 @dataclass(frozen=True)

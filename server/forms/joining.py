@@ -17,6 +17,7 @@ from server.forms.texts import answers_in, combined, retold
 def join(entries: Mapping[int, Entry]) -> None:
     """Put the conditions into the questions' tables, and the options that texts belong to."""
     earlier: dict[str, Entry] = {}
+    names = set[str]()
     before: Entry | None = None
     #: The question whose options have texts beside them; a survey has one such text, just after it.
     owner: Entry | None = None
@@ -39,7 +40,12 @@ def join(entries: Mapping[int, Entry]) -> None:
             _add_conditions(entry, earlier, before)
             owner = entry
         _add_answers(entry, earlier)
-        earlier[asked.name] = before = entry
+        before = entry
+        if asked.name in names:
+            earlier.pop(asked.name, None)  # nobody knows which of them a condition means
+        else:
+            earlier[asked.name] = entry
+        names.add(asked.name)
 
 
 def _add_answers(entry: Entry, earlier: Mapping[str, Entry]) -> None:
@@ -91,7 +97,7 @@ def _not_told_apart(tree: list[Any], earlier: Mapping[str, Entry]) -> Iterator[C
             yield from _not_told_apart(part, earlier)
     elif rest[1] == NO_ANSWER:
         known = next(entry for entry in earlier.values() if entry.data["id"] == rest[0])
-        if known.outside and not known.is_exact:
+        if known.outside and not (known.is_exact and "shows_if" not in known.data):
             values = ", ".join(known.outside)
             told = f"answers to {rest[0]} with the codes {values} and no answer are one here"
             yield lost(f"{told}, so other people are asked")

@@ -13,8 +13,7 @@ from analysis.survey.codes import CODES, Code, codes_of
 from analysis.survey.digest import NOTE
 from analysis.survey.piping import NONE_YET, Piece, pieces
 from analysis.survey.survey import Survey
-from server.forms.change import in_order, lost
-from server.forms.form import CHANGED, Row, refused
+from server.forms.change import CHANGED, Row, in_order, lost, refused
 from server.page_texts import Phrase, languages_of, told
 
 #: The outcome of a part of the survey that the other tool has, too.

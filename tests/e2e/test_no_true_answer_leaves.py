@@ -89,7 +89,7 @@ def test_watcher_of_the_network_catches_a_leak(
     # An empty form would hide answers from a leak that comes after it.
     served = serve_client(
         (name, old, new),
-        ("page/survey.js", "    putBack({});\n    await finish", "    await finish"),
+        ("page/survey.js", "    putBack({});\n    await recall", "    await recall"),
         ("page/survey.js", "  addEventListener('pagehide', leave);\n", ""),
     )
     survey, wire, device = served.publish(SURVEY), relay(served), new_device()

@@ -164,6 +164,7 @@ def test_a_question_whose_condition_is_lost_is_not_required() -> None:
         ("count-selected(.) = 1 or count-selected(.) = 3", False, None, "the constraint"),
         ("selected(., 'a')", False, None, "the constraint"),
         ("selected(${b}, 'a')", False, None, "the constraint"),
+        ("not(selected(., 'b') and selected(., 'c'))", False, None, "the constraint"),
     ],
 )
 def test_constraints_on_ticks_are_read_or_named(
@@ -187,6 +188,28 @@ def test_constraints_on_ticks_are_read_or_named(
     assert lost in row.detail
     assert (row.weight == "lost") is bool(lost)
     assert questions(found)["two"]["shows_if"] == f"selected(one, '{'none' if none else 'z'}')"
+
+
+def test_conditions_on_one_of_two_questions_of_a_name_are_named() -> None:
+    survey = """type | name | label | relevant
+        begin_group | g1 | G |
+        select_one yn | a | A? |
+        end_group | | |
+        begin_group | g2 | H |
+        select_one yn | a | A? |
+        end_group | | |
+        select_one yn | b | B? | /data/g1/a = 'x'"""
+    found = read_rows(survey, "list_name | name | label\nyn | x | X\nyn | y | Y")
+    assert "shows_if" not in questions(found)["b"]
+    assert told_of(found, "b").weight == "lost"
+
+
+def test_what_is_lost_in_the_labels_of_options_is_named() -> None:
+    options = """list_name | name | label
+        s | a | <img src="cat.png"> Cat
+        s | b | Dog"""
+    found = read_rows("type | name | label\nselect_one s | one | Which?", options)
+    assert "an image is left out of its label" in told_of(found, "a").detail
 
 
 def test_who_somebody_is_and_unknown_columns_are_named() -> None:

@@ -148,6 +148,16 @@ def test_answers_beside_a_scale_are_kept_as_points_if_somebody_says_so(
         assert ("Look at it (2)" in told, link in told) == (not is_kept, not is_kept)
 
 
+def test_a_row_with_thousands_of_values_can_be_shown(signed_in: Browsers, store: Store) -> None:
+    form = {"elements": [{"type": "text", "name": "q"}]} | {f"key{n}": 1 for n in range(8_000)}
+    browser = signed_in("bob")
+    files = [(io.BytesIO(json.dumps(form).encode()), "many.json")]
+    page = post(browser, "/surveys/new", how="tool", files=files)
+    assert (page.status_code, "key7999" in page.text) == (200, True)
+    assert post(browser, "/surveys/new", **filled(page.text)).status_code == 303
+    assert "key7999" in browser.get("/surveys/many/history", **HTTPS).text
+
+
 def test_only_chosen_questions_are_imported(signed_in: Browsers, store: Store) -> None:
     browser = signed_in("bob")
     rows = [*ROWS, ["select_one yn", "tried", "Did you try to stop?", "", "${smokes} = 'y'"]]

@@ -114,6 +114,8 @@ class _Equation(Parser):
             variable = self._variable()
             self.expect(")")
             return _compared("=", variable, "")
+        if self.negation == "!":  # it would negate the variable, and not the comparison
+            raise Untold("! before a comparison without parentheses is not understood")
         if self.kind == "word":
             variable, sign = self._variable(), self._sign()
             return _compared(sign, variable, self._value())

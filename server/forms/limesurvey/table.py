@@ -2,8 +2,8 @@
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import count
 from typing import Any
 
 from server.forms.form import MOST_ROWS, FormError
@@ -115,7 +115,7 @@ class _Table:
         self._parts: dict[tuple[str, str, str, str], Part] = {}
         self._group: Group | None = None
         self._question: Question | None = None
-        self._seen: dict[str, count[int]] = {}
+        self._seen = Counter[str]()
         add = {"groups": self._add_group, "questions": self._add_question,
                "subquestions": self._add_part, "answers": self._add_part}  # fmt: skip
         for place, row in rows:
@@ -142,8 +142,8 @@ class _Table:
 
     def _add_group(self, line: Line) -> None:
         # Groups have no code: those of another language come in the same order.
-        number = next(self._seen.setdefault(line.language, count()))
-        key = line.cells.get("gid") or str(number)
+        key = line.cells.get("gid") or str(self._seen[line.language])
+        self._seen[line.language] += 1
         self._group = self._groups.setdefault(key, Group(line.row))
         self._group.add(line, self.source.languages)
 

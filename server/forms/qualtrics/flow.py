@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from server.forms.change import look, lost
+from server.forms.change import look, lost, refused
 from server.forms.conditions import Untold, joined
-from server.forms.form import Asked, Condition, Form, condition_of, refused
+from server.forms.form import Asked, Condition, Form, condition_of
 from server.forms.json_file import items, table
 from server.forms.qualtrics.choices import Wording, carried, is_on
 from server.forms.qualtrics.kinds import REFUSED, Kinds

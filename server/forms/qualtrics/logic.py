@@ -108,7 +108,9 @@ def selected(locator: Any, operator: Any, answers: Answers) -> list[Any]:
     name, _, choice, given = _located(str(locator or ""), answers)
     if choice is None or operator not in ("Selected", "NotSelected"):
         raise Untold(f"{operator[:30] or 'it'} is not understood for {name}")
-    tree = ["selected", name, given.get(choice, choice)]
+    if choice not in given:
+        raise Untold(f"{name} has no choice {choice[:20]} that is shown")
+    tree = ["selected", name, given[choice]]
     return tree if operator == "Selected" else ["not", tree]
 
 

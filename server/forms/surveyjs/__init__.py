@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from server.forms import texts
-from server.forms.change import LOST, Change, lost
+from server.forms.change import LOST, Change, lost, refused
 from server.forms.form import (
     MOST_LANGUAGES,
     MOST_ROWS,
@@ -20,7 +20,6 @@ from server.forms.form import (
     FormError,
     PartRow,
     condition_of,
-    refused,
     stem_of,
 )
 from server.forms.json_file import is_json_of, items, parsed
@@ -162,7 +161,7 @@ class _Reader:
     def _common(self, part: Given) -> list[Change]:
         """Return what is different in any part of a form, and in the texts that were read of it."""
         changes = []
-        if part.get("visible") is False and not part.get("visibleIf"):
+        if str(part.get("visible")).lower() == "false" and not part.get("visibleIf"):
             changes.append(lost("it was hidden, and is shown"))
         label = self._kinds.text(part.get("commentText"))
         if is_on(part, "showCommentArea"):

@@ -305,4 +305,4 @@ def plain_value(value: Any) -> str:
 
 def is_on(element: Mapping[str, Any], key: str) -> bool:
     """Return whether a switch is on."""
-    return element.get(key) is True
+    return str(element.get(key)).lower() == "true"

@@ -52,17 +52,12 @@ class _Parser(Parser):
 
     def __init__(self, text: str, earlier: Mapping[str, Asked]) -> None:
         self._earlier = earlier
-        self._before = ""
         super().__init__(text)
-
-    def next(self) -> str:
-        self._before = self.token
-        return super().next()
 
     def comparison(self) -> list[Any]:
         if self.kind != "name":
             return self._turned()
-        is_negated = self._before in self.NOT
+        is_negated = bool(self.negation)
         if self.token.lower().endswith(".length}"):
             return self._some()
         known, word = self._question(), self.token.lower()

@@ -79,6 +79,7 @@ class _Reader:
             more = "write their language as default_language"
             self.form.note("settings", "", "languages", look(f"{told}: {more}"))
         self._places: dict[str, list[tuple[str, str]]] = {}
+        self._changes: dict[str, tuple[Change, ...]] = {}
         self._own = Kinds()
         self._groups: list[_Group] = []
         self._header: _Header | None = None
@@ -96,7 +97,7 @@ class _Reader:
             of = self._own.used.get(label, [])
             why = f"no question that is imported uses the list {label}"
             for at, value in entries:
-                self.form.items.append(PartRow(at, value, label, of, why))
+                self.form.items.append(PartRow(at, value, label, of, why, self._changes[at]))
         if settings:
             self.form.note("settings!2", "", "settings")
             self.form.claim("settings!2", settings)
@@ -118,7 +119,8 @@ class _Reader:
         if any(value == known for known, _ in self._own.lists.get(label, ())):
             self.form.refuse(place, value, label, f"the list {label} has this value already")
             return
-        text, _ = self._text(row, "label")
+        text, changes = self._text(row, "label")
+        self._changes[place] = tuple(changes)
         self._own.lists.setdefault(label, []).append((value, text or value))
         self._places.setdefault(label, []).append((place, value))
         for column in self._filtering.intersection(row):

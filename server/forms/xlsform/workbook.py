@@ -8,6 +8,7 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
 import openpyxl
@@ -50,7 +51,11 @@ def workbook(content: bytes, name: str) -> dict[str, Rows]:
     if ending not in _READERS:
         raise FormError(f"{name}: expected a file that ends in .{', .'.join(_READERS)}")
     try:
-        sheets = {title.strip().lower(): [*rows] for title, rows in _READERS[ending](content, name)}
+        sheets: dict[str, list[tuple[int, Sequence[str]]]] = {}
+        for title, rows in _READERS[ending](content, name):
+            if title.strip().lower() in sheets:
+                raise FormError(f"{name}: expected one sheet named {title.strip()}, got two")
+            sheets[title.strip().lower()] = [*rows]
     except (RecursionError, FormError):
         raise
     except UnicodeDecodeError as error:
@@ -133,19 +138,27 @@ def _of_xlsx(content: bytes, name: str) -> Iterator[tuple[str, _Cells]]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # openpyxl warns of styles that it does not know
         book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
-        cells = 0
+        formulas = _formulas(content) if _has_formulas(content) else {}
+        cells = walked = 0
         for sheet in book.worksheets:
             sheet.reset_dimensions()
             rows: list[tuple[int, list[str]]] = []
             for number, row in enumerate(sheet.iter_rows(values_only=True), 1):
                 cells += len(row)
+                walked += 1
                 where = f"{name}: the sheet {sheet.title}"
-                if cells > _MOST_CELLS or number > _LAST_ROW:
+                if cells > _MOST_CELLS or number > _LAST_ROW or walked > 4 * _LAST_ROW:
                     raise FormError(
                         f"{where}: expected at most {_MOST_CELLS:,} cells in {_LAST_ROW:,} rows, "
                         "got more: take away what stands beside and below the form"
                     )
                 texts = [*map(_text, row)]
+                for place, formula in formulas.get((sheet.title, number), {}).items():
+                    if place > len(texts) or not texts[place - 1]:
+                        raise FormError(
+                            f"{where}: row {number:,} has the formula {formula[:60]} without its "
+                            "value: open the workbook in a program for workbooks, and save it"
+                        )
                 while texts and not texts[-1]:
                     texts.pop()
                 if len(texts) > _MOST_COLUMNS:
@@ -156,6 +169,26 @@ def _of_xlsx(content: bytes, name: str) -> Iterator[tuple[str, _Cells]]:
                 if texts:
                     rows.append((number, texts))
             yield sheet.title, rows
+
+
+def _has_formulas(content: bytes) -> bool:
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        names = (part for part in archive.namelist() if part.startswith("xl/worksheets/"))
+        return any(b"<f" in archive.read(part) for part in names)
+
+
+def _formulas(content: bytes) -> dict[tuple[str, int], dict[int, str]]:
+    """Return the formulas of a workbook by sheet, row and column."""
+    book = openpyxl.load_workbook(io.BytesIO(content), read_only=True)
+    found: dict[tuple[str, int], dict[int, str]] = {}
+    for sheet in book.worksheets:
+        sheet.reset_dimensions()
+        for row in islice(sheet.iter_rows(), 2 * MOST_ROWS):
+            for cell in row:
+                if cell.data_type == "f":
+                    key = (sheet.title, int(cell.row))
+                    found.setdefault(key, {})[int(cell.column)] = str(cell.value)
+    return found
 
 
 def _check_archive(content: bytes, name: str) -> None:
@@ -192,6 +225,11 @@ def _of_xls(content: bytes, name: str) -> Iterator[tuple[str, _Cells]]:
             return str(value)
         return _text(bool(cell.value) if cell.ctype == xlrd.XL_CELL_BOOLEAN else cell.value)
 
+    if sum(sheet.nrows * sheet.ncols for sheet in book.sheets()) > _MOST_CELLS:
+        raise FormError(
+            f"{name}: expected at most {_MOST_CELLS:,} cells, got more: take away what stands "
+            "beside and below the form"
+        )
     for sheet in book.sheets():
         yield sheet.name, enumerate(([*map(text, row)] for row in sheet.get_rows()), 1)
 

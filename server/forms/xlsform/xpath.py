@@ -7,17 +7,19 @@ operand    = "${" name "}" | path "/" name | "." | text | number | "int" "(" ope
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, floor
 from typing import Any
 
 from server.forms.conditions import ALWAYS, NEVER, TURNED, Parser, Untold, compares, short
+from server.forms.form import MOST_OPTIONS
 
 
 @dataclass(frozen=True)
 class _Operand:
     kind: str
     value: Any
+    is_cut: bool = False
 
 
 def condition(text: str) -> list[Any]:
@@ -84,6 +86,8 @@ class _Parser(Parser):
             return self._counted(*self._call(1))
         left, sign = self._operand(), self._sign()
         right = self._operand()
+        if left.is_cut or right.is_cut:
+            return self._cut(left, sign, right)
         if left.kind != "name":
             left, sign, right = right, TURNED[sign], left
         if left.kind != "name" or right.kind == "name":
@@ -91,6 +95,20 @@ class _Parser(Parser):
         if left.value != "." and right.value == "" and sign in ("=", "!="):
             return [sign, left.value, None]
         return [sign, left.value, right.value]
+
+    def _cut(self, left: _Operand, sign: str, right: _Operand) -> list[Any]:
+        """Return a comparison of what stands before the decimal point with a whole number."""
+        if not left.is_cut:
+            left, sign, right = right, TURNED[sign], left
+        name, value = left.value, right.value
+        if right.kind != "value" or not isinstance(value, int) or value < 1:
+            raise Untold("int() is compared with another thing than a whole number from 1 on")
+        above, below = [">=", name, value + 1], ["<", name, value + 1]
+        equal = ["and", [">=", name, value], below]
+        return {
+            "=": equal, "!=": ["not", equal], ">": above, "<=": below,
+            ">=": [">=", name, value], "<": ["<", name, value],
+        }[sign]  # fmt: skip
 
     def _counted(self, name: _Operand) -> list[Any]:
         """Return a comparison of how many options are ticked; of another question, if any is."""
@@ -122,7 +140,7 @@ class _Parser(Parser):
     def _operand(self) -> _Operand:
         kind, token = self.kind, self.token
         if kind == "word" and token in ("int", "number"):
-            return self._call(1)[0]
+            return replace(self._call(1)[0], is_cut=token == "int")
         if kind == "name":
             # A path leads through groups to a question.
             found = _Operand("name", token.strip("${}").rpartition("/")[2].strip())
@@ -150,31 +168,40 @@ class Ticks:
 def ticks(text: str, values: Sequence[str]) -> Ticks | None:
     """Return the limits that a constraint sets on ticked options; None if it says anything else.
 
-    The constraint is tried on each option by itself and beside others, and on as many of the first
-    and of the last ones as can be.
+    The constraint is tried on each option that it names, by itself and beside others, and on as
+    many of the others as can be: these are alike to it.
     """
     try:
         tree = condition(text)
+        alone = tuple(one for one in values if one in _named(tree))
+        usual = [one for one in values if one not in alone]
+        if len(values) > MOST_OPTIONS or not usual:
+            return None
 
         def holds(*ticked: str) -> bool:
             return _holds(tree, frozenset(ticked))
 
-        alone = tuple(
-            one
-            for one in values
-            if holds(one) and not any(holds(one, other) for other in values if other != one)
-        )
-        usual = [one for one in values if one not in alone] or [*values]
-        alone = alone if len(alone) < len(values) else ()
         numbers = range(1, len(usual) + 1)
         fitting = [number for number in numbers if holds(*usual[:number])]
-        same = fitting == [number for number in numbers if holds(*usual[-number:])]
-        both = any(holds(one, *usual[:number]) for one in alone for number in numbers)
+        are_alone = all(
+            holds(one)
+            and not any(holds(one, other) for other in alone if other != one)
+            and not any(holds(one, *usual[:number]) for number in numbers)
+            for one in alone
+        )
     except Untold:
         return None
-    if not fitting or not same or both or len(fitting) <= fitting[-1] - fitting[0]:
+    if not fitting or not are_alone or len(fitting) <= fitting[-1] - fitting[0]:
         return None
     return Ticks(fitting[0], fitting[-1], alone)
+
+
+def _named(tree: list[Any]) -> set[str]:
+    """Return the values that a constraint on the answer itself names."""
+    sign, *rest = tree
+    if sign in ("and", "or", "not"):
+        return set().union(*map(_named, rest))
+    return set() if sign == "count" else {str(rest[1])}
 
 
 def _holds(tree: list[Any], ticked: frozenset[str]) -> bool:
