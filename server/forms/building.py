@@ -96,7 +96,7 @@ def build(form: Form, wanted: Wanted | None = None) -> Imported:
     for place, item in enumerate(form.items):
         if isinstance(item, PartRow):
             told[place] = _part(item, asked)
-    rows = _merged([*_of_survey(form), *(told[place] for place in sorted(told))])
+    rows = _merged([*(told[place] for place in sorted(told)), *_of_survey(form)])
     questions = sum(entry.asked.kind != NOTE for entry in entries.values())
     possible = tuple(one for one in found if one.place in entries or one.lacks_bounds)
     toml = _toml(form, entries.values()) if questions else ""

@@ -44,7 +44,8 @@ def read(content: bytes, name: str) -> Form:
         raise FormError(f"{name}: expected JSON of the Google Forms API, with info and items")
     data = Given(raw, "form")
     info, stem = table(data["info"]), stem_of(name)
-    form = Form(_text(info.get("title")) or _text(info.get("documentTitle")) or stem, stem)
+    title = _text(info.get("title")) or _text(info.get("documentTitle"))
+    form = Form(title or stem, stem, has_title=bool(title))
     about = _text(info.get("description"))
     form.study = {"introduction": about} if about else {}
     given = [*map(table, data["items"])]

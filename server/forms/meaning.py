@@ -38,6 +38,7 @@ def asks_who(text: Any) -> str:
     for one in text.values() if isinstance(text, dict) else [text]:
         words = " ".join(re.findall(r"[\w'-]+", _bare(str(one))))
         found = next((who for who in _phrases("who") if f" {who} " in f" {words} "), "")
+        found = found or (words if words in _phrases("who-alone") else "")
         if found:
             return found
     return ""

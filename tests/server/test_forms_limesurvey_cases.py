@@ -350,7 +350,7 @@ def test_soft_mandatory_questions_can_be_left_out() -> None:
 
 def test_attributes_of_another_type_say_nothing() -> None:
     found = survey(question("Y", "q", "?", slider_min="1", min_num_value_n="0", suffix="EUR"))
-    assert found.rows[-1].detail == "ε = 1 is proposed"
+    assert told(found)["q"] == "ε = 1 is proposed"
 
 
 def test_a_map_is_refused() -> None:

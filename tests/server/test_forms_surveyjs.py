@@ -255,7 +255,7 @@ def test_answers_have_the_name_of_their_value() -> None:
 
 def test_a_question_whose_parts_are_all_refused_is_refused() -> None:
     fields = {"type": "multipletext", "name": "f", "items": [{"name": "x", "inputType": "email"}]}
-    form = imported({"elements": [fields, {"type": "boolean", "name": "b"}]})
+    form = imported({"title": "F", "elements": [fields, {"type": "boolean", "name": "b"}]})
     assert [row.outcome for row in form.rows] == ["refused", "refused", "imported", "imported"]
     assert form.questions == 1
 

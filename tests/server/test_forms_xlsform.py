@@ -165,7 +165,7 @@ def test_the_command_prints_the_file_and_writes_the_report(tmp_path: Path) -> No
     (tmp_path / "s.toml").write_text(told.stdout)
     assert run("check", tmp_path / "s.toml").exit_code == 0
     assert report.read_text().startswith(
-        "row,name,type,outcome,detail,weight,to_see,id\ntitle,,survey,changed,"
+        "row,name,type,outcome,detail,weight,to_see,id\nsurvey!2,start,start,refused"
     )
     form.write_bytes(workbook(survey=[["type", "name"], ["geopoint", "g"]]))
     told = run("import", form, "--from", "xlsform")

@@ -257,7 +257,7 @@ def test_a_filter_of_options_and_a_missing_title_are_named() -> None:
     found = read_rows(survey, options)
     assert "the filter of its options, region = 'x' is left out" in told_of(found, "one").detail
     assert told_of(found, "1").outcome == "imported"
-    assert found.rows[0].detail == "it has no title, so respondents read the file's name"
+    assert found.rows[-1].detail == "it has no title, so respondents read the file's name"
 
 
 def test_grids_of_one_text_under_different_headings_stay_apart() -> None:

@@ -120,6 +120,7 @@ class _Reader:
             found |= {"link": url, "link_text": self._told("surveyls_urldescription")}
         elif url:
             self._change("surveyls_url", lost(f"the address at its end {url[:60]} is left out"))
+        self.form.has_title = bool(found["title"])
         self.form.title = found.pop("title") or stem
         self.form.study = {key: text for key, text in found.items() if text}
         for line, name, kind in source.study:

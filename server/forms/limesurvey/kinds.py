@@ -12,6 +12,7 @@ from server.forms.json_file import amount
 from server.forms.limesurvey.relevance import Variable, condition
 from server.forms.limesurvey.source import Part, Question, whole
 from server.forms.limesurvey.types import POINTS, REFUSED, unused
+from server.forms.meaning import told_in
 
 #: Relevance equations that always hold.
 NO_CONDITION = ("", "1")
@@ -150,9 +151,12 @@ class Kinds:
 
     def _tell_gender(self, asked: Asked, _: Question) -> str:
         asked.kind = "choice"
-        asked.options = [("F", self._languages.same("Female")), ("M", self._languages.same("Male"))]
-        asked.look("its options are LimeSurvey's own, in English")
+        asked.options = [("F", self._word("female")), ("M", self._word("male"))]
+        asked.look("its options are LimeSurvey's own, in other words")
         return ""
+
+    def _word(self, key: str) -> Any:
+        return told_in(key, self._languages.several)
 
     def _rate(self, asked: Asked, _: Question) -> str:
         asked.kind, asked.options = "scale", list(POINTS["5"])
@@ -165,7 +169,7 @@ class Kinds:
         if not rows:
             return "it has no rows"
         if question.type in "CE" and self._languages.several:
-            asked.look("its points are LimeSurvey's own, in English")
+            asked.look("its points are LimeSurvey's own, in other words")
         self._be_asked_by(rows, asked)
         is_grid = len(rows) > 1
         for scale in scales:
@@ -176,7 +180,7 @@ class Kinds:
                 over = texts.combined("{} {}".format, over, header or f"({scale + 1})")
             points: list[tuple[str, Any]] = [*POINTS.get(question.type, ())]
             if question.type in "CE":
-                points = [(value, self._languages.same(text)) for value, text in points]
+                points = [(value, self._word(word)) for value, word in points]
             points = points or self._options(
                 [part for part in question.answers if part.scale == scale], asked
             )

@@ -24,8 +24,8 @@ POINTS = {
     "5": points(1, 5),
     "A": points(1, 5),
     "B": points(1, 10),
-    "C": [("Y", "Yes"), ("U", "Uncertain"), ("N", "No")],
-    "E": [("I", "Increase"), ("S", "Same"), ("D", "Decrease")],
+    "C": [("Y", "yes"), ("U", "uncertain"), ("N", "no")],
+    "E": [("I", "increase"), ("S", "same"), ("D", "decrease")],
 }
 #: Attributes that only these types have. Others can carry them, since the tool keeps the attributes
 #: of a question whose type its author has changed.

@@ -88,7 +88,8 @@ class _Reader:
         self._kinds = Kinds(texts.Languages(_languages(raw), _PIPE))
         stem = stem_of(name)
         self.form = Form(stem, stem, languages=self._kinds.languages.several)
-        self.form.title = self._kinds.text(data.get("title"), "title") or stem
+        title = self._kinds.text(data.get("title"), "title")
+        self.form.title, self.form.has_title = title or stem, bool(title)
         study = {"description": "introduction", "completedHtml": "thanks"}
         found = {ours: self._kinds.text(data.get(theirs), ours) for theirs, ours in study.items()}
         self.form.study = {key: text for key, text in found.items() if text}
