@@ -37,10 +37,10 @@ def asks_who(text: Any) -> str:
     """Return the words by which a question asks who somebody is; "" if it does not."""
     for one in text.values() if isinstance(text, dict) else [text]:
         words = " ".join(re.findall(r"[\w'-]+", _bare(str(one))))
-        found = next((who for who in _phrases("who") if f" {who} " in f" {words} "), "")
-        found = found or (words if words in _phrases("who-alone") else "")
+        found = [who for who in _phrases("who") if f" {who} " in f" {words} "]
+        found += [words] if words in _phrases("who-alone") else []
         if found:
-            return found
+            return max(found, key=lambda who: (len(who), who))
     return ""
 
 

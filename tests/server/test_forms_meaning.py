@@ -9,7 +9,7 @@ from test_forms_limesurvey import LSS, _rows
 from test_forms_qualtrics import asked, block, choices, logic
 from test_forms_xlsform import Sheet, workbook
 
-from server.forms import FormError, Imported, read_form
+from server.forms import FormError, Imported, meaning, read_form
 
 
 def xlsform(survey: Sheet, lists: Sheet) -> Imported:
@@ -228,3 +228,7 @@ def test_rows_below_a_gap_are_not_dropped() -> None:
     found = xlsform(rows, YES_NO)
     assert [row.row for row in found.rows if row.name == "b"] == ["survey!103"]
     assert "b" in entries(found)
+
+
+def test_the_longest_words_by_which_a_question_asks_who_somebody_is_are_named() -> None:
+    assert meaning.asks_who("¿Cuál es su número de teléfono?") == "número de teléfono"
