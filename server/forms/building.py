@@ -68,12 +68,12 @@ def build(form: Form, wanted: Wanted | None = None) -> Imported:
             item.keys |= wanted.bounds[place]
             item.changes.append(harmless("its bounds were given when it was imported"))
             item.unbounded = ""
-        beside = beside_scale(item) if item.kind == "scale" else []
+        is_wanted = wanted.kept is None or place in wanted.kept
+        why = _why_not(item, len(entries)) if is_wanted else _UNWANTED
+        beside = beside_scale(item) if item.kind == "scale" and not why else []
         labels = ", ".join(first(text) for value, text in item.options if value in beside)
         text = first(retold(item.text))
         found.append(Found(place, item.row, text, item.kind, bool(item.unbounded), labels))
-        is_wanted = wanted.kept is None or place in wanted.kept
-        why = _why_not(item, len(entries)) if is_wanted else _UNWANTED
         if not why:
             entry = entry_of(item, taken, [] if place in wanted.whole else beside)
             why = _mistake(form, entry)

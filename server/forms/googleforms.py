@@ -201,7 +201,7 @@ class _Reader:
             text = _text(table(row.get("rowQuestion")).get("title"))
             asked = self._asked(places[number], self._named(title, text), text, row)
             self._form.claim(asked.row, row)
-            asked.kind, asked.options = "scale" if is_scale else "choices", [*options]
+            asked.kind, asked.options = "scale" if is_scale else "choices", options
             over = f"{title} ({about})" if title and about else title or about or "–"
             if is_scale:
                 asked.keys["matrix"] = over

@@ -295,7 +295,7 @@ class _Reader:
         for number, row in enumerate(rows):
             one = row if isinstance(row, Given) else Given({"value": row}, "rows")
             [(value, text)] = self._kinds.options([one], "text") or [(str(number), str(number))]
-            asked = Asked(places[number], f"{name}.{value}", "matrix", "scale", text, {}, [*points])
+            asked = Asked(places[number], f"{name}.{value}", "matrix", "scale", text, {}, points)
             self.form.claim(asked.row, one)
             if cells == "checkbox":
                 asked.kind = "choices"
