@@ -85,9 +85,10 @@ def _is_chosen(name: str, stored: str, password: str) -> bool:
     store, (bucket, is_known) = the_store(), _bucket(name)
     _check_wait(store.access.wait(bucket, now()))
     with KNOWN.one(name) if is_known else STRANGERS.one(""):
+        _check_wait(store.access.wait(bucket, now()))  # others may have failed meanwhile
         if is_chosen(stored, password):
             return True
-    _check_wait(store.access.attempt(bucket, now()))
+        _check_wait(store.access.attempt(bucket, now()))
     return False
 
 
@@ -135,7 +136,9 @@ def _bucket(name: str) -> tuple[str, bool]:
     """
     token = request.cookies.get(BROWSER, "")
     if token and name in the_store().factors.known_in(token, now()):
-        return f"browser {hashlib.sha256(token.encode()).hexdigest()[:32]}", True
+        # Another account of the same browser is counted apart.
+        own = f"{token} {name}".encode(errors="replace")
+        return f"browser {hashlib.sha256(own).hexdigest()[:32]}", True
     return hashlib.sha256(name.encode(errors="replace")).hexdigest()[:3], False
 
 

@@ -54,6 +54,7 @@ class Kept:
         try:
             path, items = json.loads(urlsafe_b64decode(text))
             found = [(f"{name}", f"{value}") for name, value in items]
+            f"{path}{found}".encode()  # ValueError for halves of characters
         except (ValueError, TypeError, RecursionError):
             return None
         # Two slashes would name another host.

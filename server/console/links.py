@@ -46,7 +46,7 @@ class Links:
         found = list[Links]()
         while "token" in session:
             links = cls.of_press(survey, wave, len(found))
-            if the_store().sent_forms.outcome(links.key) is None:
+            if the_store().sent_forms.outcome(links.key, now()) is None:
                 break
             found.append(links)
         return found
@@ -75,7 +75,7 @@ class Links:
     @property
     def made(self) -> int:
         """How many of them were made and not taken back."""
-        return int(the_store().sent_forms.outcome(self.key) or 0)
+        return int(the_store().sent_forms.outcome(self.key, now()) or 0)
 
     def make(self, number: int) -> None:
         """Make links, unless that was done, or is done right now."""
@@ -85,7 +85,7 @@ class Links:
         try:
             access.record("invite", f"{self.survey}, wave {self.wave}, {number}")
             store.invitations.add(self.survey, self.wave, map(ISSUER.key, self.tokens(number)))
-            store.sent_forms.end(self.key, f"{number}")
+            store.sent_forms.end(self.key, f"{number}", now())
         except BaseException:
             store.sent_forms.forget(self.key)
             raise
@@ -96,4 +96,4 @@ class Links:
         access.record("revoke links", f"{self.survey}, wave {self.wave}, {made}")
         keys = [ISSUER.key(token) for token in self.tokens(made)]
         store.invitations.revoke(self.survey, keys)
-        store.sent_forms.end(self.key, "0")
+        store.sent_forms.end(self.key, "0", now())

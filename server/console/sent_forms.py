@@ -68,7 +68,7 @@ def key_of_request() -> bytes | None:
 
 def was_sent(key: bytes | None) -> bool:
     """Return whether what a form asks for was done, or is being done."""
-    return key is not None and the_store().sent_forms.outcome(key) is not None
+    return key is not None and the_store().sent_forms.outcome(key, now()) is not None
 
 
 @dataclass(frozen=True)
@@ -95,9 +95,10 @@ class _Answer:
         )
 
 
-#: Seconds for which the answer to a form is kept in memory, how many of them are, and for how many
-#: seconds the same form waits for it. A page that shows something once is not lost then.
-_KEPT_FOR, _MOST_ANSWERS, _PATIENCE = 60.0, 100, 10.0
+#: Seconds for which the answer to a form is kept in memory, how many of them are, how many of one
+#: account, and for how many seconds the same form waits for it. A page that shows something once is
+#: not lost then.
+_KEPT_FOR, _MOST_ANSWERS, _MOST_OF_ONE, _PATIENCE = 60.0, 100, 10, 10.0
 _ANSWERS: dict[bytes, _Answer] = {}
 _KEEPING = threading.Lock()
 #: The outcome of a form that led nowhere.
@@ -154,7 +155,7 @@ def _begun(key: bytes) -> str | None:
 
 def _outcome(key: bytes) -> str | None:
     """Return what became of a form; None if it was not sent, or refused."""
-    return _awaited(key, the_store().sent_forms.outcome(key), lambda: None)
+    return _awaited(key, the_store().sent_forms.outcome(key, now()), lambda: None)
 
 
 def _awaited(key: bytes, outcome: str | None, refused: Callable[[], str | None]) -> str | None:
@@ -162,7 +163,7 @@ def _awaited(key: bytes, outcome: str | None, refused: Callable[[], str | None])
     end = time.monotonic() + _PATIENCE
     while outcome == UNDER_WAY and time.monotonic() < end:
         time.sleep(0.05)
-        outcome = the_store().sent_forms.outcome(key)
+        outcome = the_store().sent_forms.outcome(key, now())
         if outcome is None:
             outcome = refused()
     return outcome
@@ -192,6 +193,9 @@ def _keep(key: bytes, who: str, response: Response) -> None:
     """Keep an answer for those who send the same form again, and drop old answers."""
     at, csrf = time.monotonic(), request.form.get("csrf", "")
     with _KEEPING:
+        own = [old for old, answer in _ANSWERS.items() if answer.who == who]
+        for old in own[: len(own) + 1 - _MOST_OF_ONE]:  # nobody pushes out what others are shown
+            del _ANSWERS[old]
         page, media_type = response.get_data(), response.content_type or ""
         _ANSWERS[key] = _Answer(at, who, csrf, page, media_type)
         for old, answer in list(_ANSWERS.items()):
@@ -209,5 +213,5 @@ def note_sent(response: Response) -> Response:
         return response
     if who is not None and not response.location:
         _keep(key, who, response)
-    the_store().sent_forms.end(key, response.location or _DONE)
+    the_store().sent_forms.end(key, response.location or _DONE, now())
     return response

@@ -5,6 +5,7 @@ import io
 import re
 import struct
 import threading
+import time
 import zlib
 from base64 import urlsafe_b64encode
 from html import unescape
@@ -12,7 +13,7 @@ from typing import Any
 
 import pytest
 from console_pages import IDEA, Browsers, app, signed_in, survey_file
-from flask import Flask
+from flask import Flask, Response
 from flask.testing import FlaskClient
 from forms import post, without_tokens
 from test_access import HTTPS, SECRET
@@ -22,6 +23,7 @@ from server.console import kept_form, sent_forms
 from server.intake.invitations import ISSUER
 from server.pages.browser_files import CLIENT
 from server.store import Store, StoreBusy
+from server.store.sent_forms import UNDER_WAY
 
 __all__ = ["app", "signed_in", "survey_file"]
 pytestmark = pytest.mark.usefixtures("answered")
@@ -346,6 +348,27 @@ def test_a_password_that_was_made_is_shown_to_a_second_press(
     assert store.database.tables()["sent_form"][1] == 2
 
 
+def test_a_form_whose_process_died_can_be_sent_again(store: Store) -> None:
+    key, forms = b"x" * 32, store.sent_forms
+    assert forms.begin(key, 1000) is None
+    assert forms.begin(key, 1010) == forms.outcome(key, 1010) == UNDER_WAY
+    assert forms.outcome(key, 1400) is None
+    assert forms.begin(key, 1400) is None
+    forms.end(key, "done", 1401)
+    assert forms.begin(key, 9000) == forms.outcome(key, 9000) == "done"
+
+
+def test_nobody_pushes_out_what_another_account_is_shown(app: Flask, signed_in: Browsers) -> None:
+    owner = signed_in("ada")
+    form = hidden(owner.get("/people", **HTTPS).text, "/people")
+    form |= {"name": "dora", "role": "analyst"}
+    shown = send(owner, "/people", form)
+    with app.test_request_context():
+        for number in range(sent_forms._MOST_ANSWERS + 1):
+            sent_forms._keep(b"%d" % number, "bob", Response("x"))
+    assert without_tokens(send(owner, "/people", form).text) == without_tokens(shown.text)
+
+
 def test_a_form_waits_for_the_first_one(app: Flask, store: Store, signed_in: Browsers) -> None:
     browser, path = signed_in("ada"), "/people"
     form = hidden(browser.get(path, **HTTPS).text, path) | {"name": "dora", "role": "analyst"}
@@ -353,14 +376,14 @@ def test_a_form_waits_for_the_first_one(app: Flask, store: Store, signed_in: Bro
     assert first.status_code == 200
     (key,) = sent_forms._ANSWERS
     # As if the first one were still under way: the second gets its answer once it is there.
-    store.sent_forms.end(key, "")
-    timer = threading.Timer(0.5, store.sent_forms.end, (key, "done"))
+    store.sent_forms.end(key, "", time.time())
+    timer = threading.Timer(0.5, store.sent_forms.end, (key, "done", time.time()))
     timer.start()
     second = send(browser, path, form)
     timer.join()
     assert without_tokens(second.text) == without_tokens(first.text)
     # As if the first one were refused meanwhile: the second acts.
-    store.sent_forms.end(key, "")
+    store.sent_forms.end(key, "", time.time())
     timer = threading.Timer(0.5, store.sent_forms.forget, (key,))
     timer.start()
     third = send(browser, path, form)
