@@ -86,7 +86,8 @@ CREATE TABLE report_size (survey TEXT, version TEXT, wave INTEGER, question TEXT
     PRIMARY KEY (survey, version, wave, question, cohort, block)) WITHOUT ROWID;
 CREATE TABLE research_token (hash BLOB PRIMARY KEY) WITHOUT ROWID;
 INSERT INTO "research_token" VALUES(X'1A5415C3F32FEDC17E2D91BCD5E29B392EC579BCAE39CD6A35834CB0D198A15A');
-CREATE TABLE researcher (name TEXT PRIMARY KEY, role TEXT NOT NULL, secret TEXT NOT NULL, mark TEXT NOT NULL DEFAULT '') WITHOUT ROWID;
+CREATE TABLE researcher (name TEXT PRIMARY KEY, role TEXT NOT NULL, secret TEXT NOT NULL, mark TEXT NOT NULL DEFAULT '')
+    WITHOUT ROWID;
 INSERT INTO "researcher" VALUES('ada','owner','scrypt:32768:8:1$salt$00','');
 CREATE TABLE respondent_total (survey TEXT, answered TEXT, charged INTEGER,
     respondents INTEGER NOT NULL, PRIMARY KEY (survey, answered, charged)) WITHOUT ROWID;
