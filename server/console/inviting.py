@@ -1,12 +1,14 @@
 """Invite people: make links, give them again in a session, replace one, and take them back."""
 
 import csv
+import hashlib
 import io
 from collections.abc import Callable
 
 from flask import Response, abort, request
 
 from server import access, addresses
+from server.clock import now
 from server.console.blueprint import blueprint
 from server.console.fieldwork import fieldwork, fieldwork_page
 from server.console.links import Links, secret_of_session
@@ -52,9 +54,17 @@ def _renew(current: Open) -> str:
     links = _chosen(current.survey.id)
     if links is None:
         return fieldwork_page(current, is_again=True)
-    number = links.made
-    Links.following(links.survey, links.wave).make(number)
-    links.take_back()
+    number, forms = links.made, the_store().sent_forms
+    claim = hashlib.sha256(b"renew " + links.key).digest()
+    if forms.begin(claim, now()) is not None:  # a second press, while the first is at work
+        return fieldwork_page(current, is_again=True)
+    try:
+        Links.following(links.survey, links.wave).make(number)
+        links.take_back()
+    except BaseException:
+        forms.forget(claim)
+        raise
+    forms.end(claim, f"{number}", now())
     return fieldwork_page(current, renewed=number)
 
 

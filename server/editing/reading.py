@@ -198,6 +198,10 @@ def texts_of(
 _Result = TypeVar("_Result")
 
 
+#: How often changes are tried, of which some are refused.
+_MOST_ATTEMPTS = 64
+
+
 def apply_valid(
     paths: Sequence[str], attempt: Callable[[Sequence[str]], _Result]
 ) -> tuple[_Result, dict[str, ValueError]]:
@@ -215,22 +219,34 @@ def apply_valid(
     tuple
         The result of the last attempt that succeeded, and the error of each change that was not
         made. A change may need another one, such as a minimum above the former maximum, so all are
-        tried together first, and what is refused is tried again after others.
+        tried together first, then in halves, and what is refused is tried again after others. After
+        `_MOST_ATTEMPTS` the rest is refused: each attempt reads all of the draft.
     """
     try:
         return attempt(paths), {}
     except ValueError:
         result, made, refused = attempt(()), list[str](), dict[str, ValueError]()
-    left = list(paths)
-    while left:
-        refused = {}
-        for path in left:
-            try:
-                result = attempt([*made, path])
-            except ValueError as error:
-                refused[path] = error
+    attempts = 0
+
+    def add(group: Sequence[str]) -> None:
+        """Make the changes of a group that can be made, and note the others."""
+        nonlocal result, attempts
+        attempts += 1
+        try:
+            result = attempt([*made, *group])
+        except ValueError as error:
+            if len(group) == 1 or attempts >= _MOST_ATTEMPTS:
+                refused.update(dict.fromkeys(group, error))
             else:
-                made.append(path)
+                add(group[: len(group) // 2])
+                add(group[len(group) // 2 :])
+        else:
+            made.extend(group)
+
+    left = list(paths)
+    while left and attempts < _MOST_ATTEMPTS:
+        refused.clear()
+        add(left)
         if len(refused) == len(left):
             break
         left = list(refused)

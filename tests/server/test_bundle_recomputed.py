@@ -17,8 +17,10 @@ from every_mechanism import surveys_of_one_question
 from found import optional
 from limits import LONG
 
+from analysis.core.errors import DataError
 from analysis.mechanisms import MECHANISMS
 from analysis.study.bundle import verify_bundle
+from analysis.study.bundle.verify import _compare
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
 from server.store import Store
@@ -92,3 +94,11 @@ def test_base_r_computes_the_same(tmp_path: Path, read: Callable[[str], Survey])
     )
     assert done.returncode != 0
     assert f"line 2 ({rows[0]['question']}, {rows[0]['term']}): std_error" in done.stderr
+
+
+def test_labels_that_are_numbers_are_compared_as_texts() -> None:
+    made = "question,value,label,share\nq,a,20250101,0.5\nq,b,20250112,0.25\n"
+    _compare("codebook.csv", made, True, made.replace("0.25", "0.2500000001"))
+    for label in ("20250112.0", "20250101.5"):
+        with pytest.raises(DataError, match=rf"label in line 2: .*{label}"):
+            _compare("codebook.csv", made, True, made.replace("20250101", label))

@@ -2,6 +2,7 @@
 
 import io
 import re
+from collections.abc import Sequence
 from html import unescape
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from drafting import EDIT, fields, seen, toml, upload
 from forms import post
 
 from server.editing.draft_file import DraftFile
-from server.editing.reading import read_draft
+from server.editing.reading import apply_valid, read_draft
 from server.store import Store
 
 __all__ = ["app", "signed_in", "survey_file"]
@@ -302,3 +303,25 @@ def test_a_refused_picture_holds_up_no_text_and_is_not_stored(
     form["image"] = (io.BytesIO(picture), "photo.png")
     assert post(browser, EDIT, **form).status_code == 303
     assert store.drafts.files("idea") == {"photo.png": picture}
+
+
+def test_few_attempts_find_the_changes_that_cannot_be_made() -> None:
+    tried: list[int] = []
+
+    def attempt(paths: Sequence[str]) -> list[str]:
+        tried.append(len(paths))
+        bad = [path for path in paths if path in wrong]
+        if bad or ("needs" in paths and "needed" not in paths):
+            raise ValueError(f"{bad} cannot be made")
+        return [*paths]
+
+    paths = ["needs", *(f"{number}" for number in range(100)), "needed"]
+    wrong = {"17", "81"}
+    made, refused = apply_valid(paths, attempt)
+    assert ({*made}, {*refused}) == ({*paths} - wrong, wrong)
+    assert len(tried) < 80
+    wrong = {*paths}
+    tried.clear()
+    made, refused = apply_valid(paths, attempt)
+    assert ([*made], [*refused]) == ([], paths)
+    assert len(tried) < 80

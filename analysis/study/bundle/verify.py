@@ -41,8 +41,11 @@ _NUMBERS = ("reports.csv", "estimates.csv")
 _COLUMNS = ("question", "term", "n", "estimate", "std_error", "conf_low", "conf_high")
 #: How names of members end that nobody runs.
 _TEXTS = (".md", ".json", ".csv", ".cff")
-#: The columns of counts, which are exact on all machines.
-_COUNTS = ("n", "simulated")
+#: The columns of counts and of texts, which are exact everywhere. A label can be a number, too.
+_EXACT = (
+    *("n", "simulated", "question", "kind", "text", "term", "value", "label", "variable", "code"),
+    *("cells", "missing", "asked", "draw", "author_code", "mechanism", "part", "name", "unit"),
+)
 #: The form of numbers in tables. Python also reads forms that spreadsheets take for text.
 _WHOLE = re.compile(r"-?[0-9]+")
 _DECIMAL = re.compile(r"-?([0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?|inf)")
@@ -291,8 +294,8 @@ def _compare(name: str, made: str, all_columns: bool, stated: str) -> list[str]:
             for table, cells in zip(tables, pair, strict=True)
         )
         for column in columns:
-            is_count = column in _COUNTS
-            if row[column] != again[column] and (is_count or not _near(row[column], again[column])):
+            is_exact = column in _EXACT
+            if row[column] != again[column] and (is_exact or not _near(row[column], again[column])):
                 raise DataError(
                     f"{told} {column} in line {number}: {shown(row[column])} for "
                     f"{shown(again[column])}"
