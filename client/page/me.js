@@ -27,8 +27,6 @@ function entryOf({ id, title = id, spent, constant, cap, waves, pending }) {
   one('[data-part="waiting"]', entry).hidden = pending.length === 0;
   one('a', entry).pathname += encodeURIComponent(id);
   one('a', entry).hidden = isHashed;
-  // Without the link that it was drawn for, a survey with links would ask for one.
-  one('a', entry).hash = JSON.parse(pending[0] ?? '{}').token ?? '';
   const titles = typeof title === 'string' ? [title] : Object.values(title);
   const shown = title[document.documentElement.lang] ?? titles[0];
   if (!isRemoved) one('h2', entry).replaceChildren(shown);
