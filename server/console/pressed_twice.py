@@ -4,7 +4,6 @@ The answer is kept in memory alone, so whoever has not signed in makes this serv
 """
 
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
@@ -14,29 +13,26 @@ from flask import Response, g, make_response
 from werkzeug.exceptions import TooManyRequests
 
 from server import sessions
+from server.console.kept_answers import KeptAnswers
 from server.console.sent_forms import key_of_request
 
-#: Seconds for which an answer is kept, how many answers are, for how many seconds a second press
-#: waits for the first one, and how many wait.
-_KEPT_FOR, _MOST_ANSWERS, _PATIENCE, _MOST_WAITING = 60.0, 100, 10.0, 4
+#: For how many seconds a second press waits for the first one, and how many wait.
+_PATIENCE, _MOST_WAITING = 10.0, 4
 
 
 @dataclass(frozen=True)
 class _Answer:
     """What a press got with which a session began."""
 
-    at: float
     begun: sessions.Begun
     response: Response
 
     def given(self) -> Response | None:
-        """Return it once more, with the same session; None if it is too old, or that has ended."""
-        if time.monotonic() >= self.at + _KEPT_FOR or not sessions.resume(self.begun):
-            return None
-        return _copy(self.response)
+        """Return the answer once more, with the same session; None if that has ended."""
+        return _copy(self.response) if sessions.resume(self.begun) else None
 
 
-_ANSWERS: dict[bytes, _Answer] = {}
+_ANSWERS = KeptAnswers[_Answer]()
 #: The presses that are being answered.
 _UNDER_WAY: dict[bytes, threading.Event] = {}
 _KEEPING = threading.Lock()
@@ -84,16 +80,10 @@ def _wait(first: threading.Event) -> None:
 
 
 def _kept(key: bytes, response: Response) -> Response:
-    """Keep an answer if a session began with it, and drop old answers."""
+    """Keep an answer if a session began with it."""
     begun: sessions.Begun | None = g.get("begun")
-    if begun is None:
-        return response
-    at = time.monotonic()
-    with _KEEPING:
-        _ANSWERS[key] = _Answer(at, begun, _copy(response))
-        for old, answer in list(_ANSWERS.items()):
-            if answer.at < at - _KEPT_FOR or len(_ANSWERS) > _MOST_ANSWERS:
-                del _ANSWERS[old]
+    if begun is not None:
+        _ANSWERS.keep(key, _Answer(begun, _copy(response)), begun.browser)
     return response
 
 

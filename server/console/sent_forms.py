@@ -7,7 +7,6 @@ got. Another content is another form.
 
 import hashlib
 import secrets
-import threading
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from werkzeug.datastructures import FileStorage
 from werkzeug.wrappers import Response as BaseResponse
 
 from server.clock import now
+from server.console.kept_answers import KeptAnswers
 from server.extensions import the_store
 from server.store.sent_forms import UNDER_WAY
 
@@ -73,9 +73,8 @@ def was_sent(key: bytes | None) -> bool:
 
 @dataclass(frozen=True)
 class _Answer:
-    """What a form got: when, the account that sent it ("" for nobody), its proof, and the page."""
+    """What a form got: the account that sent it ("" for nobody), its proof, and the page."""
 
-    at: float
     who: str
     csrf: str
     page: bytes
@@ -95,12 +94,10 @@ class _Answer:
         )
 
 
-#: Seconds for which the answer to a form is kept in memory, how many of them are, how many of one
-#: account, and for how many seconds the same form waits for it. A page that shows something once is
-#: not lost then.
-_KEPT_FOR, _MOST_ANSWERS, _MOST_OF_ONE, _PATIENCE = 60.0, 100, 10, 10.0
-_ANSWERS: dict[bytes, _Answer] = {}
-_KEEPING = threading.Lock()
+#: What forms got. A page that shows something once is not lost to whoever sends its form again.
+_ANSWERS = KeptAnswers[_Answer]()
+#: Seconds for which the same form waits for the first one.
+_PATIENCE = 10.0
 #: The outcome of a form that led nowhere.
 _DONE = "done"
 
@@ -172,7 +169,7 @@ def _awaited(key: bytes, outcome: str | None, refused: Callable[[], str | None])
 def _answer(key: bytes, who: str | None) -> BaseResponse | None:
     """Return the page that the first form got, if it is kept and they may see it."""
     answer = _ANSWERS.get(key)
-    if answer is None or time.monotonic() >= answer.at + _KEPT_FOR or not answer.is_for(who):
+    if answer is None or not answer.is_for(who):
         return None
     return Response(answer.page, content_type=answer.media_type)
 
@@ -190,17 +187,9 @@ def _told(outcome: str) -> BaseResponse | str:
 
 
 def _keep(key: bytes, who: str, response: Response) -> None:
-    """Keep an answer for those who send the same form again, and drop old answers."""
-    at, csrf = time.monotonic(), request.form.get("csrf", "")
-    with _KEEPING:
-        own = [old for old, answer in _ANSWERS.items() if answer.who == who]
-        for old in own[: len(own) + 1 - _MOST_OF_ONE]:  # nobody pushes out what others are shown
-            del _ANSWERS[old]
-        page, media_type = response.get_data(), response.content_type or ""
-        _ANSWERS[key] = _Answer(at, who, csrf, page, media_type)
-        for old, answer in list(_ANSWERS.items()):
-            if answer.at < at - _KEPT_FOR or len(_ANSWERS) > _MOST_ANSWERS:
-                del _ANSWERS[old]
+    """Keep an answer for those who send the same form again."""
+    csrf, media_type = request.form.get("csrf", ""), response.content_type or ""
+    _ANSWERS.keep(key, _Answer(who, csrf, response.get_data(), media_type), who)
 
 
 def note_sent(response: Response) -> Response:

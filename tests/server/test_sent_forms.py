@@ -18,7 +18,7 @@ from forms import without_tokens
 from test_access import HTTPS, SECRET
 from test_mistakes import HTML
 
-from server.console import kept_form, sent_forms
+from server.console import kept_answers, kept_form, sent_forms
 from server.pages.browser_files import CLIENT
 from server.store import Store
 from server.store.sent_forms import UNDER_WAY
@@ -111,7 +111,7 @@ def test_a_form_that_is_sent_twice_acts_once(
     # Somebody who pressed twice sees what the first press showed, which may be shown only once.
     assert (second.status_code, second.location) == (first.status_code, first.location)
     assert without_tokens(second.text) == without_tokens(first.text)
-    monkeypatch.setattr(sent_forms, "_KEPT_FOR", 0.0)
+    monkeypatch.setattr(kept_answers, "KEPT_FOR", 0.0)
     if first.status_code == 200:
         later = send(browser, path, form)
         assert (later.status_code, "was done then" in later.text) == (409, True)
@@ -257,7 +257,7 @@ def test_nobody_pushes_out_what_another_account_is_shown(app: Flask, signed_in: 
     form |= {"name": "dora", "role": "analyst"}
     shown = send(owner, "/people", form)
     with app.test_request_context():
-        for number in range(sent_forms._MOST_ANSWERS + 1):
+        for number in range(kept_answers.MOST_ANSWERS + 1):
             sent_forms._keep(b"%d" % number, "bob", Response("x"))
     assert without_tokens(send(owner, "/people", form).text) == without_tokens(shown.text)
 
