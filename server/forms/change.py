@@ -35,7 +35,7 @@ def harmless(words: str) -> Change:
 
 
 def weight_of(changes: Iterable[Change]) -> str:
-    """Return the largest weight; "" if nothing is different."""
+    """Return the largest weight of the differences; "" if there are none."""
     there = {change.weight for change in changes}
     return next((weight for weight in WEIGHTS if weight in there), "")
 
@@ -83,7 +83,7 @@ class Row:
 
 
 def outcome_of(changes: Sequence[Change]) -> str:
-    """Return the outcome of what is in the survey: harmless differences are none."""
+    """Return the outcome of what is in the survey; a harmless difference does not count."""
     return IMPORTED if weight_of(changes) in ("", HARMLESS) else CHANGED
 
 

@@ -16,7 +16,7 @@ _CODES = re.compile(r"-\d+|([789])\1{1,3}|[79]7|[89]8|9[5-9]|99[5-9]")
 
 
 def told_in(key: str, languages: Sequence[str]) -> Any:
-    """Return "Other" or "Please specify", plain or in these languages; else in English."""
+    """Return a phrase that tools have for an answer, plain or by language; English stands in."""
     words = _LISTS[key]
     if not languages:
         return words["en"]
@@ -48,8 +48,8 @@ def outside(options: Sequence[tuple[str, Any]]) -> list[str]:
     """Return the codes of answers that have no place among the points of a scale.
 
     An answer is outside by its words. It is outside by its code, too, if that is one of those that
-    questionnaires use for it, such as -88 or 99, and if it leaves a gap of more than one after the
-    other codes, which follow each other.
+    questionnaires use for it, such as -88 or 99, and if it is below zero or lies far above the
+    other codes: by more than three times the widest gap between these.
     """
     by_words = [value for value, label in options if is_outside(label)]
     codes = {value: int(value) for value, _ in options if re.fullmatch(r"-?\d{1,9}", value)}
